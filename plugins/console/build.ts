@@ -6,11 +6,18 @@ import type { Ingress } from '../../engine/index.ts'
 
 const home = dirname(findPackageJSON('.', import.meta.url) ?? import.meta.dirname)
 
-/** The setting of the stages that says where the built console is. */
-export const buildFolder = {
-  type: 'string',
-  minLength: 1,
-  description: 'Folder of the built console, from where the gateway was started. Default: the console that is shipped.',
+/** The settings of the stages: where the built console is. */
+export const ofBuild = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    folder: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Folder of the built console, from where the gateway was started. Default: the console that is shipped.',
+    },
+  },
 } as const
 
 /** The folder of the built console. */

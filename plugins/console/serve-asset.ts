@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path'
 import { defineStage } from '../../engine/index.ts'
-import { buildFolder, bytesOf, commonHeaders, folderOf, nothingAt } from './build.ts'
+import { bytesOf, commonHeaders, folderOf, nothingAt, ofBuild } from './build.ts'
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -29,11 +29,7 @@ const encodings = [
 export default defineStage({
   name: 'serve-asset',
   summary: 'Answer a file of the console.',
-  config: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { folder: buildFolder },
-  } as const,
+  config: ofBuild,
   needs: ['ingress'],
   provides: ['reply'],
   build: ({ folder }) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { defineStage } from '../../engine/index.ts'
-import { buildFolder, bytesOf, commonHeaders, folderOf, nothingAt } from './build.ts'
+import { bytesOf, commonHeaders, folderOf, nothingAt, ofBuild } from './build.ts'
 
 /** What the build leaves in the page where the nonce of each answer belongs. */
 const placeholder = 'sluice-nonce'
@@ -47,11 +47,7 @@ const permissions = [
 export default defineStage({
   name: 'serve-page',
   summary: 'Answer the page of the console.',
-  config: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { folder: buildFolder },
-  } as const,
+  config: ofBuild,
   needs: ['ingress'],
   provides: ['reply'],
   build: ({ folder }) => {

@@ -1,13 +1,11 @@
-import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { FormEvent, ReactNode } from 'react'
 import { Refusal } from '../api/ask.ts'
 import { lastChange } from '../api/lastChange.ts'
 import type { LastChange } from '../api/lastChange.ts'
-import { oneOf } from '../app/search.ts'
-import type { Search } from '../app/search.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
+import { useLatest } from '../parts/useLatest.ts'
 import { shared } from '../words.ts'
 import { Changes } from './Changes.tsx'
 import { flawsOf } from './check.ts'
@@ -18,9 +16,11 @@ import { bodyOf, changedSince, changesOf, drafted, isSame, shownAt, undrafted, v
 import type { Draft } from './draft.ts'
 import { Fields } from './Fields.tsx'
 import type { Bindings } from './Fields.tsx'
+import { Leaving } from './Leaving.tsx'
 import { Problems } from './Problems.tsx'
 import type { Problem } from './Problems.tsx'
 import type { Field, Json } from './schema.ts'
+import { useSaveKey } from './useSaveKey.ts'
 import { words } from './words.ts'
 import classes from './form.module.css'
 
@@ -214,73 +214,4 @@ function withFlaw(now: Readonly<Record<string, string>>, path: string, flaw: str
 function problemsOf(error: Error): readonly Problem[] {
   if (!(error instanceof Refusal)) return [{ path: null, message: error.message }]
   return error.findings.map(({ param, message }) => ({ path: param, message }))
-}
-
-/**
- * Ctrl+S, or ⌘S, while the form is shown and the focus is in it or nowhere else. Gives the listener of the form, which
- * also hears its dialogs.
- */
-function useSaveKey(form: React.RefObject<HTMLFormElement | null>, submit: () => void) {
-  const press = (event: KeyboardEvent | React.KeyboardEvent) => {
-    if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || !form.current?.checkVisibility()) return
-    event.preventDefault()
-    event.stopPropagation()
-    submit()
-  }
-  const latest = useLatest(press)
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (document.activeElement === document.body) latest.current(event)
-    }
-    document.addEventListener('keydown', listen)
-    return () => document.removeEventListener('keydown', listen)
-  }, [latest])
-  return press
-}
-
-/** The value of the last time that it was drawn, for what is done later. */
-function useLatest<T>(value: T): React.RefObject<T> {
-  const latest = useRef(value)
-  useEffect(() => {
-    latest.current = value
-  })
-  return latest
-}
-
-interface Place {
-  readonly pathname: string
-  readonly search: object
-}
-
-const isElsewhere = (here: Place, there: Place, views: readonly string[]): boolean =>
-  here.pathname !== there.pathname ||
-  views.some((name) => oneOf(here.search as Search, name) !== oneOf(there.search as Search, name))
-
-interface LeavingProps {
-  readonly isDirty: boolean
-  /** Whether the user said already that the changes may go. */
-  readonly isCancelled: React.RefObject<boolean>
-  /** Parameters of the address that choose what the page shows: another value takes the form away. */
-  readonly views: readonly string[]
-}
-
-/** Asks before changes are lost. */
-function Leaving({ isDirty, isCancelled, views }: LeavingProps) {
-  const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => isDirty && !isCancelled.current && isElsewhere(current, next, views),
-    enableBeforeUnload: isDirty,
-    withResolver: true,
-  })
-  if (blocker.status !== 'blocked') return null
-  return (
-    <Dialog title={words.leave} onClose={blocker.reset}>
-      <p>{words.leaveWords}</p>
-      <DialogActions>
-        <Button onClick={blocker.reset}>{words.stay}</Button>
-        <Button look="danger" onClick={blocker.proceed}>
-          {words.discard}
-        </Button>
-      </DialogActions>
-    </Dialog>
-  )
 }

@@ -1,14 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { addressOf } from '../../api/ask.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Chosen } from '../../parts/Chosen.tsx'
-import { FilterBar } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { RecordTable } from '../../parts/RecordTable.tsx'
-import { SearchField } from '../../parts/SearchField.tsx'
-import { TableTools } from '../../parts/TableTools.tsx'
+import { ListTools } from '../../parts/ListTools.tsx'
 import { useBuckets } from '../../parts/useBuckets.ts'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
@@ -40,15 +37,15 @@ export default function Keys() {
   )
   return (
     <Page title={words.title} actions={add}>
-      <FilterBar fields={fields}>
-        <SearchField label={words.search} />
-        <TableTools
-          columns={columns}
-          rows={list.rows ?? []}
-          file="keys.csv"
-          address={() => addressOf('/api/api-keys', { ...query, limit: 200 })}
-        />
-      </FilterBar>
+      <ListTools
+        fields={fields}
+        search={words.search}
+        columns={columns}
+        rows={list.rows}
+        file="keys.csv"
+        path="/api/api-keys"
+        query={query}
+      />
       <RecordTable
         list={list}
         height={320}

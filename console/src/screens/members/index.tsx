@@ -1,13 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
-import { addressOf } from '../../api/ask.ts'
 import { Button } from '../../parts/Button.tsx'
-import { FilterBar, valuesOf } from '../../parts/FilterBar.tsx'
+import { valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { RecordTable } from '../../parts/RecordTable.tsx'
-import { SearchField } from '../../parts/SearchField.tsx'
-import { TableTools } from '../../parts/TableTools.tsx'
+import { ListTools } from '../../parts/ListTools.tsx'
 import { useBuckets } from '../../parts/useBuckets.ts'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
@@ -57,15 +55,15 @@ function Shown() {
         </Button>
       }
     >
-      <FilterBar fields={fields}>
-        <SearchField label={words.search} />
-        <TableTools
-          columns={columns}
-          rows={list.rows ?? []}
-          file="members.csv"
-          address={() => addressOf('/api/team/members', { ...query, limit: 200 })}
-        />
-      </FilterBar>
+      <ListTools
+        fields={fields}
+        search={words.search}
+        columns={columns}
+        rows={list.rows}
+        file="members.csv"
+        path="/api/team/members"
+        query={query}
+      />
       <RecordTable
         list={list}
         height={320}

@@ -1,14 +1,12 @@
 import { useState } from 'react'
-import { addressOf } from '../../api/ask.ts'
 import { useAddress } from '../../app/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Chosen } from '../../parts/Chosen.tsx'
-import { FilterBar, valuesOf } from '../../parts/FilterBar.tsx'
+import { valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { RecordTable } from '../../parts/RecordTable.tsx'
-import { SearchField } from '../../parts/SearchField.tsx'
-import { TableTools } from '../../parts/TableTools.tsx'
+import { ListTools } from '../../parts/ListTools.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
 import { useRecords } from '../../parts/useRecords.ts'
@@ -52,15 +50,15 @@ export function ModelList() {
   )
   return (
     <Page title={words.title} actions={actions}>
-      <FilterBar fields={fields}>
-        <SearchField label={words.search} />
-        <TableTools
-          columns={columns}
-          rows={list.rows ?? []}
-          file="models.csv"
-          address={() => addressOf('/api/config/models', { ...query, limit: 200 })}
-        />
-      </FilterBar>
+      <ListTools
+        fields={fields}
+        search={words.search}
+        columns={columns}
+        rows={list.rows}
+        file="models.csv"
+        path="/api/config/models"
+        query={query}
+      />
       <RecordTable
         list={list}
         height={320}

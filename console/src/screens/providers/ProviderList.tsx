@@ -1,19 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { addressOf } from '../../api/ask.ts'
 import { useAddress } from '../../app/search.ts'
 import { providerList, providerTypes } from '../../catalog/providers.ts'
 import type { Provider } from '../../catalog/providers.ts'
 import { count } from '../../format.ts'
 import { Button } from '../../parts/Button.tsx'
 import { asked } from '../../parts/CellMenu.tsx'
-import { FilterBar, valuesOf } from '../../parts/FilterBar.tsx'
+import { valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { RecordName } from '../../parts/RecordName.tsx'
 import { RecordTable } from '../../parts/RecordTable.tsx'
-import { SearchField } from '../../parts/SearchField.tsx'
 import type { Column } from '../../parts/Table.tsx'
-import { TableTools } from '../../parts/TableTools.tsx'
+import { ListTools } from '../../parts/ListTools.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
 import { useRecords } from '../../parts/useRecords.ts'
@@ -82,15 +80,15 @@ export function ProviderList() {
   )
   return (
     <Page title={words.title} actions={add}>
-      <FilterBar fields={fields}>
-        <SearchField label={words.search} />
-        <TableTools
-          columns={columns}
-          rows={list.rows ?? []}
-          file="providers.csv"
-          address={() => addressOf('/api/config/providers', { ...query, limit: 200 })}
-        />
-      </FilterBar>
+      <ListTools
+        fields={fields}
+        search={words.search}
+        columns={columns}
+        rows={list.rows}
+        file="providers.csv"
+        path="/api/config/providers"
+        query={query}
+      />
       <RecordTable
         list={list}
         height={240}
