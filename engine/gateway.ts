@@ -17,7 +17,7 @@ import { byteBudgetOf } from './stream/byte-budget.ts'
 import { createHttpServer } from './http/server.ts'
 import type { HttpServer } from './http/server.ts'
 import { Spool } from './http/spool.ts'
-import { firstProcess } from './live/first-process.ts'
+import { allServe, firstProcess } from './live/first-process.ts'
 import { recordPoll } from './live/following.ts'
 import { jobRunner } from './live/job-runner.ts'
 import { Keep } from './live/keep.ts'
@@ -72,6 +72,9 @@ export interface Gateway {
 
 /** Milliseconds between two checks for degraded services to log. */
 const tellEvery = 1_000
+
+/** Milliseconds between two looks for rows that other processes left in files. */
+const recoverEvery = 60_000
 
 /** The configuration was refused; contains all findings. */
 export class ConfigurationError extends Error {
@@ -138,13 +141,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     work: (module, input, deadline, grace) => pool.run(module, input, deadline, grace),
     keepLoaded: (modules) => pool.keep(modules),
-    warm: warmth.add,
+    warmth,
     firstProcess: firstProcess(),
     recheck: () => http?.recheck(),
     keep,
     status: {
       get draining() {
         return draining
+      },
+      get starting() {
+        return !allServe()
       },
       get degraded() {
         if (stores === undefined) return []
@@ -179,7 +185,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (!stores) throw new Error('the configuration went live without its stores')
     const { settings } = live.current
     const limits = { ...httpLimits, ...clientTimes(settings.client_timeouts), ...options.limits }
-    const spool = new Spool(join(dataFolder(settings.database.url, options.root), 'spool'), limits.spool, log)
+    const spool = new Spool(join(dataFolder(settings.database.url, options.root), 'spool'), log)
     const serving = (http = createHttpServer({
       live,
       log,
@@ -200,7 +206,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const polling = [
       setInterval(() => services.tell(), tellEvery).unref(),
       setInterval(() => void live.follow(), recordPoll).unref(),
+      setInterval(() => rows.recover(), recoverEvery).unref(),
     ]
+    rows.recover()
     return {
       address,
       warm,

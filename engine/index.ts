@@ -12,6 +12,7 @@ export type * from './spec/embed.ts'
 export type * from './spec/operation.ts'
 export type { ErrorCode, ErrorRow, Retry } from './spec/error-table.ts'
 export type { ErrorDialect, ErrorOptions, ErrorParser, ErrorPrinter, Facts, Failure, Mistake } from './spec/error.ts'
+export type * from './spec/choice.ts'
 export type * from './spec/codec.ts'
 export type * from './spec/relaying.ts'
 export type * from './spec/translation.ts'
@@ -22,9 +23,10 @@ export type {
   Mode,
   ModelRecord,
   OpenProvider,
-  Pricing,
+  PriceSource,
   ServerSettings,
 } from './spec/catalog.ts'
+export type { Pricing } from './spec/pricing.ts'
 export type { Tier } from './spec/tier.ts'
 export type * from './spec/leg.ts'
 export type * from './spec/open-provider.ts'

@@ -1,7 +1,7 @@
 // The entry point `sluice/kit`: helpers for writing stages, codecs and providers. Plugins can work without them.
 
 // JSON: parse, compare, change without printing it again
-export { asText, defined, isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
+export { asText, defined, isObject, mapMembers, mapTexts, orderedObject, valueAt } from './spec/json.ts'
 export type { Defined } from './spec/json.ts'
 export { mergePatch, patchSchema } from './json/merge-patch.ts'
 export { objectAfter, parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
@@ -40,6 +40,7 @@ export { through } from './stream/through.ts'
 export type { Transform } from './stream/through.ts'
 export { FrameDecoder, encodeFrame } from './stream/sse.ts'
 export { AwsEventStream } from './stream/aws-event-stream.ts'
+export { JsonLines } from './stream/json-lines.ts'
 export { HeadAndTail } from './stream/head-and-tail.ts'
 export { WholeFrames } from './stream/whole.ts'
 export type { Passed } from './stream/whole.ts'
@@ -67,6 +68,7 @@ export { answerOnByteLane, answering } from './generate/answering.ts'
 export { Fold, failed, fold } from './generate/fold.ts'
 export { unfold } from './generate/unfold.ts'
 export { Telling } from './generate/telling.ts'
+export { choicesIn, isSameModel, recordNamed } from './generate/choices.ts'
 export { Losses } from './generate/losses.ts'
 export { unsaid, word } from './generate/unsaid.ts'
 export type { Wish } from './generate/unsaid.ts'
@@ -76,6 +78,8 @@ export type { TextChange } from './generate/map-json.ts'
 export { packSeal, sealPrefix, unpackSeal } from './generate/seal.ts'
 export { callable, flatName, legalCallId, requireChosen, restored, toolNames, toolsByName } from './generate/names.ts'
 export type { FindTool, ToolNames } from './generate/names.ts'
+export { amendedSampling, samplingTrait, takenSampling } from './generate/sampling.ts'
+export type { Sampled } from './generate/sampling.ts'
 export { PairedCalls } from './generate/paired-calls.ts'
 export type { CallAnswer } from './generate/paired-calls.ts'
 export { searchInWords, searchWish } from './generate/search.ts'
@@ -116,13 +120,21 @@ export type { UpstreamParts, UpstreamSettings } from './upstream/open.ts'
 export { baseUrl, upstreamProperties } from './upstream/settings.ts'
 export { addressOf } from './upstream/address.ts'
 export { readPublic } from './upstream/read-public.ts'
-export { allowedAddress, guardedLookup, isPublicHost, literalAddress } from './upstream/public-address.ts'
-export type { Lookup } from './upstream/public-address.ts'
+export {
+  guardedLookup,
+  isLinkLocal,
+  isWithin,
+  literalAddress,
+  refuseBeyond,
+  refuseLinkLocal,
+} from './upstream/reach.ts'
+export type { Lookup, Reach } from './upstream/reach.ts'
 export { headerLines, passedOn } from './upstream/headers.ts'
 export type { ClientHeaders } from './upstream/headers.ts'
 
 // Codecs, errors, models, durations, names
 export { errors } from './spec/error-table.ts'
+export { refusedAccess } from './upstream/refused-access.ts'
 export { retryAfterOf } from './upstream/retry-after.ts'
 export { asGatewayError, scrubbedFailure } from './spec/error.ts'
 export { speaksToClients, speaksToUpstreams } from './config/speaking.ts'
@@ -133,8 +145,12 @@ export { fitting, holds, isPattern } from './spec/model-pattern.ts'
 export { recordName } from './spec/record-name.ts'
 export { reservedNames, sourceFilter, withTimes } from './spec/stored-record.ts'
 export { formOf } from './config/form.ts'
-export { duration, durationSchema, isDuration, printDuration } from './spec/duration.ts'
+export { duration, durationSchema, isDuration, isTooShort, printDuration, tooShort } from './spec/duration.ts'
+export { isPublicName } from './config/public-name.ts'
+export { checkTimeouts } from './config/timeout-checks.ts'
+export { fieldFlaw } from './config/body-fields.ts'
 export { didYouMean } from './config/suggest.ts'
+export { guessableBy } from './config/guessable.ts'
 export { isListed, unknownModel } from './config/listed-models.ts'
 export { moduleBeside } from './workers/module-beside.ts'
 

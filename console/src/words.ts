@@ -9,7 +9,7 @@ export const shared = {
   amountPer: (usd: string, period: string) => `${usd} ${period}`,
   atOnce: (requests: string) => `${requests} at once`,
   becomes: '→',
-  beginsAnew: (when: string) => `begins anew ${when}`,
+  beginsAnew: (when: string) => `resets ${when}`,
   byDefault: (amount: string) => `${amount}, by default`,
   cancel: 'Cancel',
   changedBy: (name: string, ago: string) => `Changed by ${name} ${ago}.`,

@@ -18,7 +18,9 @@ if (Number(process.versions.node.split('.')[0]) < 26) {
   }[`${process.platform}-${process.arch}`]
   const ways = [
     ...(installed ? [] : ['in a checkout, "npm start" and "npx sluice" bring it along']),
-    ...(installed && brought ? [`npm brings it along with: npx -p ${brought}@26 -p sluice sluice`] : []),
+    ...(installed && brought
+      ? [`npm brings it along with: npx -p ${brought}@26 node ${JSON.stringify(__filename)}`]
+      : []),
   ]
   console.error(
     [

@@ -54,19 +54,28 @@ async function checkText(given: PipelineText, configuration: Configuration, term
   const found =
     kindOf(source.value, configuration) === 'configuration'
       ? [...diagnostics, ...loadSettings(source, configuration.registry, environment).diagnostics]
-      : checkPipelines(
-          [...(await neighbours(given.file, configuration, terminal)), given],
-          configuration.registry,
-          environment,
-          configuration.settings && namesOfRecords(configuration.records, configuration.registry),
-        ).diagnostics
+      : await checkPipeline(given, configuration, terminal)
   return sortDiagnostics(found.filter(({ file }) => file === given.file))
+}
+
+async function checkPipeline(
+  given: PipelineText,
+  configuration: Configuration,
+  terminal: Terminal,
+): Promise<Diagnostic[]> {
+  const { registry, settings, records } = configuration
+  const texts = [...(await neighbours(given.file, configuration, terminal)), given]
+  const known = settings && namesOfRecords(records, registry)
+  const { diagnostics, notes } = checkPipelines(texts, registry, terminal.environment, known)
+  return [...diagnostics, ...notes]
 }
 
 /** The files of the configuration's pipelines, except one. */
 async function neighbours(given: string, { pipelines }: Configuration, { folder }: Terminal): Promise<PipelineText[]> {
-  const files = new Set(pipelines.map(({ place }) => place.source.file).filter((file) => file !== given))
-  return Promise.all([...files].map(async (file) => ({ file, text: await readFile(resolve(folder, file), 'utf8') })))
+  const files = new Map(pipelines.map(({ place, shipped }) => [place.source.file, shipped]))
+  files.delete(given)
+  const read = (file: string) => readFile(resolve(folder, file), 'utf8')
+  return Promise.all([...files].map(async ([file, shipped]) => ({ file, shipped, text: await read(file) })))
 }
 
 /** Top-level keys that identify a block as ours even if it cannot be parsed. */

@@ -17,15 +17,18 @@ export interface CheckOptions extends CommonOptions {
   readonly strict?: boolean
 }
 
-/** Prints every finding as `file:line:column: message [code]`. Returns 1 if any of them is more than a warning, or with `strict` if there is any. */
+/**
+ * Prints every finding as `file:line:column: message [code]`. Returns 1 if any of them is more than a warning, or with
+ * `strict` if there is a warning. Notes are no mistakes.
+ */
 export async function check({ config, json, files, strict }: CheckOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
   const configuration = await loadConfiguration({ file: config, root: folder, environment })
   const findings =
     files.length === 0
-      ? await checkAll(configuration, config, terminal)
+      ? [...(await checkAll(configuration, config, terminal)), ...(strict ? configuration.unset : [])]
       : await checkEach(files, configuration, terminal)
-  const wrong = findings.filter(({ warning }) => strict || !warning)
+  const wrong = findings.filter(({ warning, note }) => !note && (strict || !warning))
   if (json) terminal.out(printJson(findings.map((finding) => ({ ...finding }))))
   else {
     for (const finding of findings) terminal.out(printDiagnostic(finding))
@@ -46,10 +49,12 @@ async function checkAll(
   const opened = await openSnapshot(configuration, { file, root: folder, environment, gateway })
   if ('snapshot' in opened) await opened.snapshot.close()
   if ('diagnostics' in opened) return sortDiagnostics([...opened.diagnostics, ...configuration.warnings])
+  const { warnings } = opened.snapshot
   const fixtures = await allFixtures(configuration, terminal)
   const found = await Promise.all(fixtures.map((fixture) => findFixture(fixture, configuration, terminal)))
   return sortDiagnostics([
-    ...configuration.warnings,
+    ...warnings,
+    ...configuration.notes,
     ...found.flatMap((one) => ('findings' in one ? one.findings : [])),
   ])
 }

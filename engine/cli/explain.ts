@@ -35,7 +35,7 @@ export async function explainPipeline(
     terminal.out(printPlan(pipeline, { pipelines, sections }))
     return 0
   }
-  const { summary, protocol, routes, inputs } = pipeline
+  const { summary, protocol, routes, inputs, without } = pipeline
   const facts = {
     name,
     summary,
@@ -43,6 +43,7 @@ export async function explainPipeline(
     routes: routes.map(({ method, path }) => `${method} ${path}`),
     public: pipeline.public,
     inputs,
+    ...(without.length > 0 ? { without } : {}),
     plan: planSteps(pipeline.stages, { pipelines, sections }),
     finally: planSteps(pipeline.finally, { pipelines, sections }, 'finally'),
   }

@@ -12,7 +12,7 @@ export function greet(greetings: readonly SafeGreeting[], json: boolean, termina
 /** The running gateway, and the greetings of services. */
 export interface Introduced {
   readonly address: AddressInfo
-  readonly snapshot: Pick<Snapshot, 'settings' | 'catalog' | 'without' | 'off'>
+  readonly snapshot: Pick<Snapshot, 'settings' | 'catalog' | 'without'>
   readonly greetings: readonly SafeGreeting[]
 }
 
@@ -36,12 +36,15 @@ function say(line: Line | undefined, asJson: boolean, terminal: Terminal): void 
 }
 
 /** Where the configuration file is expected, and what is served without it. */
-function unconfigured({ settings, catalog, off }: Introduced['snapshot'], file: string): string {
+function unconfigured({ settings, catalog }: Introduced['snapshot'], file: string): string {
+  const off = settings.providers.filter((provider) => provider.off !== undefined)
   const on = settings.providers.filter((provider) => provider.off === undefined).map(({ name }) => name)
   const models = catalog.models.filter(({ provider }) => on.includes(provider)).map(({ name }) => name)
   const told = [
     `There is no ${file} yet; "sluice init" writes one. Models until then: ${models.join(', ')}.`,
-    ...off.map((line) => `${line}.`),
+    ...(off.length === 0
+      ? []
+      : [`${off.length} providers are off until their variables are set; "sluice check" names them.`]),
   ]
   return told.map((line) => wrap(line, '')).join('\n')
 }

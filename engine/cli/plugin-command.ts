@@ -2,9 +2,11 @@ import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
 import { secretsOf } from '../config/secrets.ts'
+import { soundPart } from '../config/sound-part.ts'
 import type { Source } from '../config/source.ts'
 import { validator } from '../config/validate.ts'
 import { loadConfiguration } from '../live/configuration.ts'
+import { refusedByService } from '../live/views.ts'
 import { makeLog } from '../log.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import type { JsonObject } from '../spec/json.ts'
@@ -26,7 +28,7 @@ export function runCommand(
     const command = commands.get(name)
     return command && { command, uses: command.uses, pipelines: command.pipelines }
   }
-  return withServices(find, options, terminal, async ({ command }, views) => {
+  return withServices(find, { ...options, partly: true }, terminal, async ({ command }, views) => {
     const checked = checkedOptions(command, given)
     try {
       return await command.run(checked, views.of(command.uses), {
@@ -44,30 +46,36 @@ export function runCommand(
  * Opens services for a command and runs it. Returns its exit code, or 1 after printing what is wrong with the
  * configuration.
  * @param find finds in the registry what runs, and the services that it uses; undefined: it is not there
+ * @param options with `partly`, a command that runs no pipeline needs only the sound part of the configuration
  */
 export async function withServices<T extends Parameters<typeof openOwnServices>[0]>(
   find: (registry: Registry) => T | undefined,
-  { config, json }: CommonOptions,
+  { config, json, partly = false }: CommonOptions & { readonly partly?: boolean },
   terminal: Terminal,
   run: (found: T, services: OpenOwn) => Promise<number>,
 ): Promise<number> {
   const { environment, folder: root } = terminal
-  const configuration = await loadConfiguration({ file: config, root, environment })
-  const { settings, registry, diagnostics } = configuration
+  const loaded = await loadConfiguration({ file: config, root, environment })
+  const { registry, diagnostics } = loaded
   const tell = (findings: readonly Diagnostic[]) => findings.forEach((one) => terminal.error(printDiagnostic(one)))
   const found = find(registry)
+  const isPart = partly && loaded.settings === undefined && (found?.pipelines ?? []).length === 0
+  const configuration = isPart ? { ...loaded, ...soundPart(loaded.source, registry, environment) } : loaded
+  const { settings } = configuration
   if (!settings || !found) {
     tell(diagnostics)
     return 1
+  }
+  if (isPart) {
+    tell(diagnostics)
+    terminal.error('sluice: the command goes on without the parts of the configuration that these findings are about')
   }
   const secrets = new Secrets()
   const log = makeLog({ level: 'error', secrets, text: terminal.interactive && !json })
   secretsOf(settings, registry, configuration.records).forEach((secret) => secrets.protect(secret))
   await using views = await openOwnServices(found, { ...configuration, settings }, { ...terminal, log, secrets })
-  if (views.diagnostics.length > 0) {
-    tell(views.diagnostics)
-    return 1
-  }
+  tell(views.diagnostics)
+  if (views.diagnostics.some(({ code }) => !partly || code === refusedByService)) return 1
   views.live()
   return await run(found, views)
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Configuration } from '../live/configuration.ts'
-import { answerQuestions } from '../live/first-process.ts'
+import { answerQuestions, replacing, tellAllServe } from '../live/first-process.ts'
 import { emptyGateway } from '../live/gateway-host.ts'
 import type { SafeGreeting } from '../live/greetings.ts'
 import { openSnapshot } from '../live/snapshot.ts'
@@ -50,6 +50,7 @@ export async function serveShared({ options, configuration, count, log, secrets,
   greet(greetings, json, terminal)
 
   let stopping = false
+  let isComplete = false
   const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   endInOrder({
     log,
@@ -62,7 +63,7 @@ export async function serveShared({ options, configuration, count, log, secrets,
   /** The address at which a new process listens; undefined if it ended before. */
   const start = (): Promise<AddressInfo | undefined> =>
     new Promise((resolve) => {
-      const worker = cluster.fork()
+      const worker = cluster.fork(isComplete ? replacing : undefined)
       closeStrays(worker)
       answerQuestions(worker)
       worker.on('error', (error) => log.warn({ err: error }, 'a process cannot be reached'))
@@ -91,7 +92,10 @@ export async function serveShared({ options, configuration, count, log, secrets,
   const reached = { ...address, address: address.address ?? settings.listen.host }
   const introduced = introduce({ address: reached, snapshot: opened.snapshot, greetings }, json, terminal)
   // A greeting may take seconds, and no process waits for it.
-  for (let started = 1; started < count; started++) void add()
+  void Promise.all(Array.from({ length: count - 1 }, add)).then(() => {
+    isComplete = true
+    workers().forEach(tellAllServe)
+  })
   await introduced
   return 0
 }

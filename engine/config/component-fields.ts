@@ -6,17 +6,19 @@ const listed = (text: string): readonly string[] => text.split(' ')
 const fields = {
   plugin: listed('stages codecs providers signals slots services commands records'),
   stage: listed(
-    'config needs reads insists provides gives settles uses timeout readsBody body bodyLimit check build unreached guards',
+    'config needs reads insists provides gives settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
   ),
-  provider: listed('config secrets presets uses offers open'),
+  provider: listed('config secrets destinations presets uses offers open'),
   signal: listed('module quick'),
   slot: listed('fields candidates'),
   service: listed('settings section secrets uses migrations seals check greet rotate open'),
   command: listed('group options arguments words uses pipelines run'),
-  record: listed('place schema secrets aliases unique patterns holds optional switch typed check show lists note'),
+  record: listed(
+    'place schema secrets destinations aliases unique patterns holds optional switch typed check show complete lists note',
+  ),
   codec: listed(
     'protocol operation content idHeader answerHeaders clientHeader headers located schema check mistaken instruct ' +
-      'outputLimits head error keepalive socket subprotocol request reply events address framing answers traits failed ' +
+      'outputLimits choices head error keepalive socket subprotocol request reply events address framing answers traits failed ' +
       'meter relay fail close guard',
   ),
 } as const

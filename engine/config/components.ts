@@ -9,7 +9,7 @@ import type { AnyRecord, RecordField } from '../spec/record.ts'
 import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
-import type { AnyStage } from '../spec/stage.ts'
+import type { AnyStage, Duty } from '../spec/stage.ts'
 import { problemOfFields } from './component-fields.ts'
 import { sectionType } from './sections.ts'
 import type { Component } from './registry.ts'
@@ -81,6 +81,12 @@ function problemOfStage(stage: Record<string, unknown>): Problem {
       return { problem: `stage "${name}": "${list}" must be a list of slots` }
   if (stage['uses'] !== undefined && !isNames(stage['uses']))
     return { problem: `stage "${name}": "uses" must be a list of services` }
+  if (stage['pays'] !== undefined && !isDuties(stage['pays'], isName))
+    return { problem: `stage "${name}": "pays" must be a list of duties, such as "limit"` }
+  if (stage['owes'] !== undefined && !isDuties(stage['owes'], isDuty))
+    return {
+      problem: `stage "${name}": "owes" must be a list of duties, such as "limit" or { duty: "limit", at: "before" }`,
+    }
   if (stage['timeout'] !== undefined && !isDuration(stage['timeout']))
     return { problem: `stage "${name}": "timeout" must be a duration such as 250ms, 60s or 24h` }
   const body = stage['body']
@@ -88,6 +94,27 @@ function problemOfStage(stage: Record<string, unknown>): Problem {
     return { problem: `stage "${name}": "body" must be the schema of an object, or a function that makes one` }
   if (typeof stage['build'] !== 'function') return { problem: `stage "${name}" has no build function` }
   return problemOfForm(`stage "${name}"`, stage['config'])
+}
+
+function isDuties(list: unknown, isOne: (value: unknown) => boolean): boolean {
+  return Array.isArray(list) && list.every(isOne)
+}
+
+/** What each field of a duty may hold. */
+const dutyFields: Readonly<Record<keyof Duty, (value: unknown) => boolean>> = {
+  duty: isName,
+  at: (value) => value === 'before' || value === 'after' || value === 'finally',
+  of: isName,
+  ahead: (value) => isDuties(value, isName),
+  with: isName,
+  while: isName,
+}
+
+function isDuty(value: unknown): boolean {
+  if (!isObject(value)) return isName(value)
+  const isRight = ([field, inner]: [string, unknown]) =>
+    Object.hasOwn(dutyFields, field) && dutyFields[field as keyof Duty](inner)
+  return value['duty'] !== undefined && Object.entries(value).every(isRight)
 }
 
 function problemOfProvider(provider: Record<string, unknown>): Problem {

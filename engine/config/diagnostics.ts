@@ -21,12 +21,14 @@ export interface Diagnostic {
   readonly path?: Path
   /** Whether it is only a probable mistake that does not prevent serving. */
   readonly warning?: true
+  /** Whether it is no mistake, but something that should not be forgotten. */
+  readonly note?: true
 }
 
 /** `file:line:column: message [code]`; for a stored record `model "x" (database): path: message [code]`. */
-export function printDiagnostic({ file, line, column, code, message, path, warning }: Diagnostic): string {
+export function printDiagnostic({ file, line, column, code, message, path, warning, note }: Diagnostic): string {
   const place = path === undefined ? `:${line}:${column}` : path.length === 0 ? '' : `: ${printPath(path)}`
-  return `${file}${place}: ${warning ? 'warning: ' : ''}${message} [${code}]`
+  return `${file}${place}: ${warning ? 'warning: ' : note ? 'note: ' : ''}${message} [${code}]`
 }
 
 /** `fallbacks[2]`, `pricing.input`. */
@@ -108,7 +110,7 @@ function sentence(error: ErrorObject): string {
     case 'additionalProperties':
       return `unknown field "${String(params['additionalProperty'])}"`
     case 'required':
-      return `"${String(params['missingProperty'])}" is missing`
+      return String(parentSchema?.['requiredErrorMessage'] ?? `"${String(params['missingProperty'])}" is missing`)
     case 'enum': {
       const allowed = params['allowedValues'] as unknown[]
       const words = allowed.filter((value) => typeof value === 'string')

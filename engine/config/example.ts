@@ -7,6 +7,7 @@ interface Field {
   readonly description?: string
   readonly default?: unknown
   readonly enum?: readonly unknown[]
+  readonly minimum?: number
   readonly properties?: Readonly<Record<string, Field>>
   readonly items?: Field
   readonly required?: readonly string[]
@@ -67,12 +68,12 @@ function aside(name: string, field: Field, prefix: string): string[] {
   return [`${prefix}${name}:${value}${field.description ? ` # ${field.description}` : ''}`, ...inner]
 }
 
-function placeholder({ type, enum: values }: Field): string {
+function placeholder({ type, enum: values, minimum = 0 }: Field): string {
   if (values) return JSON.stringify(values[0])
   switch (type) {
     case 'integer':
     case 'number':
-      return '0'
+      return String(minimum)
     case 'boolean':
       return 'false'
     case 'array':

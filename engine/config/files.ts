@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Diagnostic } from './diagnostics.ts'
 
 /**
  * The contents of a folder, with links followed; hidden entries and `node_modules` are left out. Paths are real and
@@ -61,4 +62,9 @@ export function hashContents(files: readonly { readonly file: string; readonly c
   const hash = createHash('sha256')
   for (const { file, content } of files) hash.update(`${file}\0${Buffer.byteLength(content)}\0`).update(content)
   return hash.digest('hex').slice(0, 16)
+}
+
+/** The warning for a file that nobody reads because of its ending. */
+export function unreadFile(file: string, code: string, endings: string): Diagnostic {
+  return { file, line: 1, column: 1, code, message: `is not read: its name must end in ${endings}`, warning: true }
 }

@@ -13,15 +13,17 @@ export interface Interpolated {
   readonly problem?: string
 }
 
-/** A text that is nothing but a variable in shell syntax. */
-const bare = /^\$[A-Z][A-Z0-9_]*$/
+/** A text that is nothing but a variable, in the syntax of a shell or of other programs and their configurations. */
+const bare =
+  /^(?:\$(?:env:)?|os\.environ\/|os\.environ\[?['"]?|process\.env\.|env[.:/]|%|\{\{ ?(?:env\.)?)[A-Z][A-Z0-9_]*(?:['"]?\]|%| ?\}\})?$/
 
 /**
  * Expands `${NAME}` and `${NAME:-default}`; an empty variable counts as unset. `$${` stands for `${`. Values from the
  * environment are not expanded again.
  */
 export function interpolate(text: string, environment: Environment): Interpolated {
-  if (bare.test(text)) return { text, missing: [], problem: `"${text}" is taken as it is; write \${${text.slice(1)}}` }
+  // Findings would show the name redacted where a secret belongs.
+  if (bare.test(text)) return { text, missing: [], problem: 'is taken as it is; a variable is written ${NAME}' }
   if (!text.includes('${')) return { text, missing: [] }
   const missing: string[] = []
   let problem: string | undefined

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import type { Diagnostic } from './diagnostics.ts'
-import { filesOf, foldersOf, hashFiles, readFolder } from './files.ts'
+import { filesOf, foldersOf, hashFiles, readFolder, unreadFile } from './files.ts'
 import type { Folder } from './files.ts'
 import { importFile, importPackage } from './modules.ts'
 import type { Unit } from './modules.ts'
@@ -17,6 +17,8 @@ import { within } from './within.ts'
 export interface Loaded {
   readonly registry: Registry
   readonly diagnostics: readonly Diagnostic[]
+  /** Probable mistakes that do not prevent serving. */
+  readonly warnings: readonly Diagnostic[]
   /** Folders to watch for changes. Packages are not watched. */
   readonly folders: readonly string[]
   readonly files: readonly string[]
@@ -84,6 +86,7 @@ class Loading {
   readonly folders: string[] = []
   readonly #files: string[] = []
   readonly #hashes: string[] = []
+  readonly #warnings: Diagnostic[] = []
 
   constructor(places: PluginPlaces) {
     this.#places = places
@@ -106,6 +109,9 @@ class Loading {
     const folder = await readFolder(path)
     this.folders.push(...foldersOf(folder))
     for (const group of groupsOf(folder)) await this.#group(group, shipped)
+    if (shipped || folder.files.some((file) => /^index\.[jt]s$/.test(basename(file)))) return
+    const unread = folder.files.filter((file) => /\.([cm][jt]s|[jt]sx)$/.test(file))
+    this.#warnings.push(...unread.map((file) => unreadFile(display(file, this.#places.root), 'plugin', '.ts or .js')))
   }
 
   async done(): Promise<Loaded> {
@@ -114,6 +120,7 @@ class Loading {
     return {
       registry: { ...registry, incomplete: all.length > 0 },
       diagnostics: all,
+      warnings: this.#warnings,
       folders: this.folders,
       files: this.#files,
       hashes: this.#hashes,

@@ -2,16 +2,28 @@ import { wordsOf } from '../pipeline/named.ts'
 import type { Deployment, ModelRecord } from '../spec/catalog.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
+import type { SettingsAround } from '../spec/service.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Environment } from './interpolate.ts'
 import { isPattern } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
 import { nounOf } from './record-names.ts'
-import { checkRecords, declaredRecords, isNotSet, namesOfRecords, typedParts, typedRecords } from './records.ts'
+import type { GivenRecord } from './record-names.ts'
+import {
+  checkRecords,
+  declaredRecords,
+  isNotSet,
+  missingAt,
+  namesOfRecords,
+  typedParts,
+  typedRecords,
+} from './records.ts'
 import type { CheckedRecord, RecordSet } from './records.ts'
 import { placedSettings } from './placed-settings.ts'
+import { askingItself, checkFile, isReachable } from './file-checks.ts'
 import { loadSections, valuesOf } from './sections.ts'
-import type { Overridden, SectionSet } from './sections.ts'
+import type { Overridden } from './placed-settings.ts'
+import type { SectionSet } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
 import { fileFormat, settingsFormat } from './settings.ts'
 import type { ProviderSettings, Settings, SettingsFile } from './settings.ts'
@@ -33,6 +45,8 @@ export interface LoadedSettings {
   readonly warnings: readonly Diagnostic[]
   /** Lines that name the records that are off, with the reason. */
   readonly off: readonly string[]
+  /** The unset variables that switch records off, where they stand. */
+  readonly unset: readonly Diagnostic[]
 }
 
 /** Validates the configuration file with the schema of the settings and the registered components. */
@@ -42,8 +56,25 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   const { records, diagnostics: found } = checkRecords(declaredRecords(source, registry), registry)
   const findings = [...checked.diagnostics, ...unsetVariables(source, registry), ...found]
   const names = { ...wordsOf(registry), ...namesOfRecords(records, registry) }
-  const overridden = [...overriddenSettings(environment, findings), ...givenInPlace(registry, file)]
-  const known = { ...registry, names, records: typedRecords(records, true), overridden }
+  const overridden = [
+    ...overriddenSettings(environment, findings),
+    ...givenInPlace(registry, file, checked.diagnostics.length === 0),
+  ]
+  const declared = new Map<object, GivenRecord>([...records.values()].flat().map(({ value, given }) => [value, given]))
+  const warn: SettingsAround['warn'] = (record, path, code, message) => {
+    const given = declared.get(record)
+    if (given) findings.push({ ...source.report([...given.path, ...path], code, message), warning: true })
+  }
+  const known = {
+    ...registry,
+    names,
+    records: typedRecords(records, true),
+    overridden,
+    models: catalogOf(records, file.catalog).models,
+    sharesStore: file.key_value !== undefined || (environment['REDIS_URL'] ?? '') !== '',
+    isReachable: isReachable(environment['HOST'] || file.listen?.host),
+    warn,
+  }
   const sections = loadSections(source, file.server_config as Json, known, findings)
   const warnings = findings.filter(({ warning }) => warning)
   const diagnostics = findings.filter(({ warning }) => !warning)
@@ -68,7 +99,11 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     ),
   }
   if (diagnostics.length > 0)
-    return { settings: undefined, records, sections, overridden, diagnostics, warnings, off: [] }
+    return { settings: undefined, records, sections, overridden, diagnostics, warnings, off: [], unset: [] }
+  checkFile(opening, file, (path, code, message) =>
+    warnings.push({ ...source.report(path, code, message), warning: true }),
+  )
+  warnings.push(...askingItself(records, opening.listen))
 
   const settings: Settings = {
     listen: opening.listen,
@@ -80,31 +115,46 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     ...(file.updates === undefined ? {} : { updates: file.updates }),
     plugins: file.plugins,
     pipelines: file.pipelines,
-    ...catalogOf(records),
+    ...catalogOf(records, file.catalog),
     server_config: valuesOf(sections),
   }
   const off = [...registry.records.values()].flatMap((type) => offLine(nounOf(type), records.get(type.name) ?? []))
-  return { settings, records, sections, overridden, diagnostics, warnings, off }
+  const unset = [...records.values()].flat().flatMap(switchedOff)
+  return { settings, records, sections, overridden, diagnostics, warnings, off, unset }
 }
 
 /** The settings with a catalog of other records, and with other sections. */
 export function withRecords(settings: Settings, records: RecordSet, sections: Settings['server_config']): Settings {
-  return { ...settings, ...catalogOf(records), server_config: sections }
+  return { ...settings, ...catalogOf(records, settings.catalog), server_config: sections }
 }
 
-function catalogOf(records: RecordSet): Pick<Settings, 'providers' | 'models'> {
+/** The providers and models of records. */
+export function catalogOf(
+  records: RecordSet,
+  catalog: Settings['catalog'],
+): Pick<Settings, 'providers' | 'models' | 'complete'> {
+  const [providers, models] = [records.get('provider') ?? [], records.get('model') ?? []]
+  const type = catalog?.prices === 'off' ? undefined : models[0]?.type
+  const values = new Map(providers.map(({ name, value }) => [name, value]))
+  const complete = (model: ModelRecord) => type?.complete?.(model, (name) => values.get(name)) ?? model
   return {
-    providers: (records.get('provider') ?? []).map(providerSettings),
-    models: (records.get('model') ?? []).map(modelRecord),
+    providers: providers.map(providerSettings),
+    models: models.map((record) => complete(modelRecord(record))),
+    complete,
   }
 }
 
 /** The settings from which the engine opens a provider. */
 function providerSettings({ type: known, value, given, off }: CheckedRecord): ProviderSettings {
   const { name, type, config } = typedParts(known, value)
-  // The operator wrote the addresses in the file.
-  const publicOnly = given.stored !== undefined && value['allow_private'] !== true
-  return { name, type, config, ...(off === undefined ? {} : { off }), ...(publicOnly ? { publicOnly } : {}) }
+  const reach = reachOf(value, given.stored === undefined)
+  return { name, type, config, reach, ...(off === undefined ? {} : { off }) }
+}
+
+/** How far a record may connect. Only the file, whose operator wrote the addresses, can allow link-local ones. */
+function reachOf(value: JsonObject, isDeclared: boolean): ProviderSettings['reach'] {
+  if (isDeclared) return value['allow_link_local'] === true ? 'any' : 'private'
+  return value['allow_private'] === true ? 'private' : 'public'
 }
 
 /** A model record as its schema gives it. */
@@ -129,6 +179,14 @@ function modelRecord({ name, value }: CheckedRecord): ModelRecord {
     ...(further.length > 0 ? { deployments: places } : {}),
     ...(enabled ? {} : { enabled }),
   }
+}
+
+/** The variables that switch a record off, at the values that need them. */
+function switchedOff({ type, name, given: { source, path } }: CheckedRecord): Diagnostic[] {
+  return missingAt(source, path).map((one) => {
+    const message = `${one.name} is not set, so the ${nounOf(type)} "${name}" is off; set it, or write \${${one.name}:-default}`
+    return { ...source.report(one.path, 'unset-variable', message), warning: true }
+  })
 }
 
 /** One line for all records of a type that are off: a configuration may declare many in case their keys are set. */
@@ -211,11 +269,11 @@ function overriddenSettings(environment: Environment, diagnostics: Diagnostic[])
 }
 
 /** The settings of sections that have a place of their own in the file. */
-function givenInPlace({ services }: Registry, file: SettingsFile): Overridden[] {
+function givenInPlace({ services }: Registry, file: SettingsFile, isValid: boolean): Overridden[] {
   return placedSettings(services).map(({ section, name, place: [field, inner] }) => {
     const { [field]: given } = file as unknown as JsonObject
     const value = (isObject(given) && given[inner]) || null
-    return { section, field: name, variable: `${field}.${inner}`, value }
+    return { section, field: name, variable: `${field}.${inner}`, value, ...(isValid ? { path: [field, inner] } : {}) }
   })
 }
 

@@ -39,11 +39,11 @@ const plainSlots: readonly AnySlot[] = [
     name: 'ingress',
     summary: 'The request as it arrived.',
     fields: {
-      method: 'text',
+      method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       path: 'text',
       params: 'texts',
       headers: 'headers',
-      transport: 'text',
+      transport: ['http', 'ws'],
       remote: 'text',
       message: 'anything',
     },
@@ -56,7 +56,7 @@ const plainSlots: readonly AnySlot[] = [
   defineSlot({
     name: 'principal',
     summary: 'The authenticated client.',
-    fields: { kind: 'text', id: 'text', name: 'text', role: 'text', models: 'list' },
+    fields: { kind: ['key', 'member'], id: 'text', name: 'text', role: 'text', models: 'list' },
   }),
   defineSlot({
     name: 'request',
@@ -95,7 +95,7 @@ const plainSlots: readonly AnySlot[] = [
     summary: 'How the exchange ended; available only in "finally".',
     fields: {
       status: 'number',
-      result: 'text',
+      result: ['completed', 'failed', 'client_closed'],
       error: { code: 'text', message: 'text', at: 'text' },
       firstByte: 'number',
       duration: 'number',

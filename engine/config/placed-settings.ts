@@ -1,3 +1,6 @@
+import type { Json } from '../spec/json.ts'
+import type { AnyService } from '../spec/service.ts'
+import type { Path } from './diagnostics.ts'
 import type { Registry } from './registry.ts'
 
 type Services = Registry['services']
@@ -16,6 +19,25 @@ export interface PlacedSetting {
   /** A field of the file, and a field in it. */
   readonly place: readonly [string, string]
   readonly schema: object
+}
+
+/** A setting whose value is given elsewhere, in the environment or in a place of its own in the file. */
+export interface Overridden {
+  readonly section: string
+  readonly field: string
+  /** The environment variable, or the place in the file. */
+  readonly variable: string
+  readonly value: Json
+  /** Its place in the file; absent: the environment gives it, or the file is not valid. */
+  readonly path?: Path
+}
+
+/** The settings of a service that have a place of their own in the file; undefined: the file is not valid. */
+export function givenPlaced(service: AnyService, overridden: readonly Overridden[]): readonly Overridden[] | undefined {
+  const own = placedSettings(new Map([[service.name, service]])).map(({ name }) => name)
+  const { section } = service
+  const given = overridden.filter((one) => one.path && one.section === section && own.includes(one.field))
+  return given.length === own.length ? given : undefined
 }
 
 /** The settings that have a place of their own in the file: those whose schema has `x-place`, such as `mcp.commands`. */

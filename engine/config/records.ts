@@ -4,6 +4,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Offer } from '../spec/open-provider.ts'
 import { Refusal } from '../spec/refusal.ts'
+import type { ModelRecord } from '../spec/catalog.ts'
 import type { AllRecords, AnyRecord, RecordName, RecordReport, Records, TypedRecords } from '../spec/record.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { checkTraits, knownOffers } from './offers.ts'
@@ -12,7 +13,7 @@ import { claimNames, namesOf, namesOfOwners, nounOf, twins } from './record-name
 import type { GivenRecord, Owners } from './record-names.ts'
 import type { Registry } from './registry.ts'
 import type { Path } from './diagnostics.ts'
-import type { Source } from './source.ts'
+import type { Missing, Source } from './source.ts'
 import { speaksToUpstreams } from './speaking.ts'
 import { didYouMean } from './suggest.ts'
 import { validator } from './validate.ts'
@@ -185,12 +186,17 @@ export function ownFields({ schema }: AnyRecord): ReadonlySet<string> {
 }
 
 /** The records of a checked configuration, as the checks of their types see them. */
-export function recordsAround(records: RecordSet, registry: Registry): AllRecords {
+export function recordsAround(records: RecordSet, registry: Registry, models: readonly ModelRecord[] = []): AllRecords {
   const given = [...records.values()].flatMap((list) => list.map((record) => record.given))
-  return allRecords(records, claimNames([given], registry, []), registry)
+  return allRecords(records, claimNames([given], registry, []), registry, models)
 }
 
-function allRecords(records: RecordSet, owners: Owners, registry: Registry): AllRecords {
+function allRecords(
+  records: RecordSet,
+  owners: Owners,
+  registry: Registry,
+  models: readonly ModelRecord[] = [],
+): AllRecords {
   const values = new Map([...records].map(([name, list]) => [name, list.map(({ value }) => value)]))
   const byGiven = new Map([...records.values()].flat().map(({ given, value }) => [given, value]))
   const byName = new Map(
@@ -214,6 +220,7 @@ function allRecords(records: RecordSet, owners: Owners, registry: Registry): All
       const provider = byName.get('provider')?.get(name)
       return provider && (evenOff || provider.off === undefined) ? offersOf(provider) : undefined
     },
+    served: (name) => models.find((model) => model.name === name),
     off: (type, name) => byName.get(type)?.get(name)?.off,
     codec(protocol) {
       const codec = registry.codecs.get(protocol)
@@ -224,7 +231,10 @@ function allRecords(records: RecordSet, owners: Owners, registry: Registry): All
 
 /** Unset variables at or below a path. */
 export function unsetAt(source: Source, path: Path): string[] {
-  return source.missing
-    .filter((entry) => path.every((step, index) => entry.path[index] === step))
-    .map((entry) => entry.name)
+  return missingAt(source, path).map(({ name }) => name)
+}
+
+/** The same with their places. */
+export function missingAt(source: Source, path: Path): Missing[] {
+  return source.missing.filter((entry) => path.every((step, index) => entry.path[index] === step))
 }

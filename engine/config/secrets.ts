@@ -6,7 +6,7 @@ import type { StoredRecord } from '../store/records.ts'
 import type { CheckedRecord } from './records.ts'
 import type { Registry } from './registry.ts'
 import { sectionType, secretsOfSetting, settingsOf } from './sections.ts'
-import type { Settings } from './settings.ts'
+import type { ProviderSettings, Settings } from './settings.ts'
 
 /**
  * All secret texts in a configuration: the fields that providers, services and records declare as secret, the values of
@@ -14,7 +14,12 @@ import type { Settings } from './settings.ts'
  * error messages unreadable.
  */
 export function secretsOf(
-  { providers, server_config: sections }: Pick<Settings, 'providers' | 'server_config'>,
+  {
+    providers,
+    server_config: sections,
+  }: Pick<Settings, 'server_config'> & {
+    readonly providers: readonly Pick<ProviderSettings, 'type' | 'config'>[]
+  },
   registry: Pick<Registry, 'providers' | 'services'>,
   records: ReadonlyMap<string, readonly Pick<CheckedRecord, 'type' | 'value'>[]> = new Map(),
 ): readonly string[] {
@@ -96,6 +101,16 @@ export function withoutSecrets(
   const found: Found[] = []
   const open = openObject(value, named, '', found)
   return { open, secrets: Object.fromEntries(found.map(({ path, text }) => [path, text])) }
+}
+
+/**
+ * The paths of the secrets in a value that go where other fields say: not those in addresses, which go to the address
+ * they stand in.
+ */
+export function namedSecrets(value: JsonObject, named: ReadonlySet<string>): readonly string[] {
+  const found: Found[] = []
+  openObject(value, named, '', found)
+  return found.filter((one) => one.in !== 'address').map(({ path }) => path)
 }
 
 function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {

@@ -5,16 +5,17 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { TypedRecords } from '../spec/record.ts'
-import type { AnyService, SectionReport } from '../spec/service.ts'
+import type { AnyService, SectionReport, SettingsAround } from '../spec/service.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { wordsOfThrown } from './plugin-error.ts'
 import type { Registry } from './registry.ts'
 import { serverChecks } from './server-checks.ts'
-import { placedSettings, withoutPlaced } from './placed-settings.ts'
-import type { Schema } from './placed-settings.ts'
+import { givenPlaced, placedSettings, withoutPlaced } from './placed-settings.ts'
+import type { Overridden, Schema } from './placed-settings.ts'
 import { serverSettings } from './server-settings.ts'
 import type { Path } from './diagnostics.ts'
 import type { Source } from './source.ts'
+import { speaksToClients } from './speaking.ts'
 import { didYouMean } from './suggest.ts'
 import type { ReportOf } from './uses.ts'
 import { validator } from './validate.ts'
@@ -42,15 +43,6 @@ export interface CheckedSection {
   readonly stored?: StoredRecord
 }
 
-/** A setting whose value is given elsewhere, in the environment or in a place of its own in the file. */
-export interface Overridden {
-  readonly section: string
-  readonly field: string
-  /** The environment variable, or the place in the file. */
-  readonly variable: string
-  readonly value: Json
-}
-
 /** The sections of a configuration, by name. */
 export type SectionSet = ReadonlyMap<string, CheckedSection>
 
@@ -61,7 +53,7 @@ interface Part {
   readonly service?: AnyService
   readonly schema: Schema
   /** Checks what the schema cannot express. */
-  readonly check?: (settings: JsonObject, report: SectionReport, records: TypedRecords) => void
+  readonly check?: (settings: JsonObject, report: SectionReport, records: TypedRecords, around: SettingsAround) => void
 }
 
 type Services = ReadonlyMap<string, AnyService>
@@ -104,7 +96,10 @@ export function settingsOf({ section, settings }: AnyService, sections: JsonObje
 }
 
 /** What checking sections takes. */
-export interface SectionsKnown extends Pick<Registry, 'services' | 'incomplete'> {
+export interface SectionsKnown
+  extends
+    Pick<Registry, 'services' | 'incomplete' | 'codecs'>,
+    Pick<SettingsAround, 'models' | 'sharesStore' | 'isReachable' | 'warn'> {
   /** Names to which settings can refer. */
   readonly names: KnownNames
   /** The records of these names, also those that are off. */
@@ -179,7 +174,7 @@ function checkedPart(
   source: Source,
   path: Path,
   section: JsonObject | undefined,
-  { names, records }: SectionsKnown,
+  { names, records, overridden, codecs, models, sharesStore, isReachable, warn }: SectionsKnown,
   diagnostics: Diagnostic[],
 ): Json {
   const { schema, service } = part
@@ -187,13 +182,19 @@ function checkedPart(
   const checked = validator(schema)(source, path, given)
   diagnostics.push(...checked.diagnostics)
   diagnostics.push(...unknownNames(namesIn(schema, given, { source, path }), names))
-  if (checked.diagnostics.length === 0) {
+  const placed = service ? givenPlaced(service, overridden) : []
+  if (checked.diagnostics.length === 0 && placed !== undefined) {
     const report: SectionReport = (inner, message, code = service ? 'service' : 'section', as = 'error') => {
-      const finding = source.report([...path, ...inner], code, message)
+      const place = placed.find(({ field }) => field === inner[0])?.path
+      const finding = source.report(place ? [...place, ...inner.slice(1)] : [...path, ...inner], code, message)
       diagnostics.push(as === 'warning' ? { ...finding, warning: true } : finding)
     }
     try {
-      part.check?.(checked.value as JsonObject, report, records)
+      const elsewhere = Object.fromEntries(placed.map(({ field, value }) => [field, value]))
+      const settings = { ...(checked.value as JsonObject), ...elsewhere }
+      const clients = [...codecs.values()].filter(speaksToClients)
+      const around = { written: given, codecs: clients, models, sharesStore, isReachable, warn }
+      part.check?.(settings, report, records, around)
     } catch (error) {
       if (error instanceof Refusal) report(error.path, error.message)
       else report([], `the service "${service?.name}" cannot check its settings: ${wordsOfThrown(error)}`)

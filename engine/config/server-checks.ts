@@ -1,20 +1,58 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Report } from '../spec/service.ts'
+import { duration } from '../spec/duration.ts'
+import type { SectionReport, SettingsAround } from '../spec/service.ts'
+import type { TypedRecords } from '../spec/record.ts'
+import { isObject } from '../spec/json.ts'
 import { rangesOf } from './address-ranges.ts'
+import { checkTimeouts } from './timeout-checks.ts'
 import type { serverSettings } from './server-settings.ts'
 
 type Sections = typeof serverSettings.properties
 
+/** Bits of the widest range that an operator may own, such as 10.0.0.0/8 and fd00::/8. */
+const narrowest = 8
+
 /** Checks that the schemas of the engine's sections cannot express, by section. */
 export const serverChecks: {
-  readonly [N in keyof Sections]?: (settings: FromSchema<Sections[N]>, report: Report) => void
+  readonly [N in keyof Sections]?: (
+    settings: FromSchema<Sections[N]>,
+    report: SectionReport,
+    records: TypedRecords,
+    around: SettingsAround,
+  ) => void
 } = {
+  resilience({ retries }, report, _records, { written }) {
+    if (isObject(written['timeouts']))
+      checkTimeouts(written['timeouts'], (path, code, message) =>
+        report(['timeouts', ...path], message, code, 'warning'),
+      )
+    const { wait, wait_max: most, on } = retries
+    if (duration(wait) > duration(most))
+      report(
+        ['retries', 'wait'],
+        `is longer than wait_max (${most}), which is the longest wait ever`,
+        'wait',
+        'warning',
+      )
+    if (on.length === 0)
+      report(['retries', 'on'], 'is empty, so no failure leads to a fallback; tries: 1 says so', 'retries', 'warning')
+  },
   security({ trusted_proxies: proxies }, report) {
     for (const [at, range] of proxies.entries())
       if (rangesOf([range]) === undefined)
         report(['trusted_proxies', at], 'must be an address, or a range such as 10.0.0.0/8')
+      else if (Number(range.split('/')[1] ?? 32) < narrowest)
+        report(
+          ['trusted_proxies', at],
+          'trusts so many addresses that clients can give themselves any; name your proxies alone',
+          'open-door',
+          'warning',
+        )
   },
-  cors({ origins, admin_origins: admins, credentials }, report) {
+  cors({ origins, admin_origins: admins, credentials }, report, _records, { written }) {
+    const [header] = ['allow_headers', 'expose_headers', 'credentials'].filter((field) => written[field] !== undefined)
+    if (header !== undefined && origins.length + admins.length === 0)
+      report([header], 'has no effect while no origin may send requests', 'cors', 'warning')
     for (const [field, list] of Object.entries({ origins, admin_origins: admins }))
       for (const [at, origin] of list.entries())
         if (!isOrigin(origin) && (origin !== '*' || field === 'admin_origins'))

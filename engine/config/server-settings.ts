@@ -1,3 +1,4 @@
+import { usualFailures } from '../pipeline/format.ts'
 import { durationSchema } from '../spec/duration.ts'
 
 const limit = <const D extends string>(fallback: D, description: string) =>
@@ -86,14 +87,14 @@ export const serverSettings = {
             },
             on: {
               type: 'array',
-              default: ['connect', 'timeout', 'invalid', '429', '5xx'],
+              default: [...usualFailures],
               items: {
                 type: 'string',
                 pattern: '^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$',
                 patternErrorMessage: 'must be connect, timeout, invalid, a status from 400 to 599, 4xx or 5xx',
               },
               description:
-                'Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), a status of the provider, or a class of them (4xx, 5xx).',
+                'Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), a status of the provider, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is.',
             },
             wait: limit(
               '200ms',

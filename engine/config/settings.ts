@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { ModelRecord } from '../spec/catalog.ts'
 import { durationSchema } from '../spec/duration.ts'
+import type { Bounds } from '../spec/host.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Registry } from './registry.ts'
 import { placedFields } from './placed-settings.ts'
@@ -123,7 +124,6 @@ export const settingsFormat = {
     catalog: {
       type: 'object',
       additionalProperties: false,
-      required: ['source'],
       description: 'What is known of models beside their records.',
       properties: {
         source: {
@@ -131,6 +131,12 @@ export const settingsFormat = {
           minLength: 1,
           description:
             'File, or address that starts with https://, of a public list of prices and limits, with which models are compared on request.',
+        },
+        prices: {
+          enum: ['shipped', 'off'],
+          default: 'shipped',
+          description:
+            'Prices of models whose records have none. shipped: those of well-known models in the list that comes with the gateway; off: none.',
         },
       },
     },
@@ -197,8 +203,8 @@ export interface ProviderSettings {
   readonly config: JsonObject
   /** Why it is off: an unset variable, or its own switch. */
   readonly off?: string
-  /** Whether it may connect to public addresses only: a stored provider that is not allowed more. */
-  readonly publicOnly?: true
+  /** How far it may connect. */
+  readonly reach: Bounds['reach']
 }
 
 /** A valid configuration with defaults and overrides filled in. */
@@ -213,7 +219,10 @@ export interface Settings {
   readonly plugins: readonly string[]
   readonly pipelines: string
   readonly providers: readonly ProviderSettings[]
+  /** Each with what is known of it beside its record. */
   readonly models: readonly ModelRecord[]
+  /** Adds to a model, such as one that a pattern makes, what is known of it beside its record. */
+  readonly complete?: (model: ModelRecord) => ModelRecord
   readonly server_config: Sections
 }
 

@@ -1,10 +1,12 @@
 import type { KnownNames } from '../pipeline/named.ts'
+import type { ModelRecord } from '../spec/catalog.ts'
 import type { TypedRecords } from '../spec/record.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Registry } from './registry.ts'
 import { checkSection, sectionNames } from './sections.ts'
-import type { CheckedSection, Overridden, SectionSet } from './sections.ts'
+import type { Overridden } from './placed-settings.ts'
+import type { CheckedSection, SectionSet } from './sections.ts'
 import { readable, storedName, storedSource } from './stored-records.ts'
 import type { LeftOut, Unopened } from './stored-records.ts'
 import { didYouMean } from './suggest.ts'
@@ -19,6 +21,11 @@ export interface SectionsAround {
   readonly names: KnownNames
   /** The records of these names, also those that are off. */
   readonly records: TypedRecords
+  /** The same models with what is known of them beside their records. */
+  readonly models: readonly ModelRecord[]
+  /** Whether there is a key-value store that machines share. */
+  readonly sharesStore: boolean
+  readonly isReachable: boolean
 }
 
 /**
@@ -29,22 +36,32 @@ export function fitSections(
   stored: readonly StoredRecord[],
   around: SectionsAround,
   unopened: Unopened = new Map(),
-): { readonly sections: SectionSet; readonly leftOut: readonly LeftOut[] } {
+): {
+  readonly sections: SectionSet
+  readonly leftOut: readonly LeftOut[]
+  readonly warnings: readonly Diagnostic[]
+} {
   const sections = new Map(around.declared)
   const leftOut: LeftOut[] = []
+  const warnings: Diagnostic[] = []
   for (const one of stored) {
     const failures = unopened.get(storedName(one))
     const fitted = failures ? { findings: failures, unopened: true as const } : fitSection(one, around)
     if ('findings' in fitted) leftOut.push({ stored: one, ...fitted })
-    else sections.set(one.name, fitted)
+    else {
+      sections.set(one.name, fitted.section)
+      warnings.push(...fitted.warnings)
+    }
   }
-  return { sections, leftOut }
+  return { sections, leftOut, warnings }
 }
 
 function fitSection(
   stored: StoredRecord,
-  { registry, declared, overridden, names, records }: SectionsAround,
-): CheckedSection | { readonly findings: readonly Diagnostic[] } {
+  { registry, declared, overridden, names, records, models, sharesStore, isReachable }: SectionsAround,
+):
+  | { readonly section: CheckedSection; readonly warnings: readonly Diagnostic[] }
+  | { readonly findings: readonly Diagnostic[] } {
   const { name } = stored
   const source = storedSource(stored)
   const finding = (code: string, message: string) => ({ findings: [source.report([], code, message)] })
@@ -55,7 +72,14 @@ function fitSection(
   if (given === undefined) return { findings: [spoiled] }
   const found: Diagnostic[] = []
   const place = { name, source, path: [], from: 'database', stored } as const
-  const value = checkSection(place, given, { ...registry, names, records, overridden }, found)
-  const findings = found.filter(({ warning }) => !warning)
-  return value && findings.length === 0 ? { ...place, value } : { findings }
+  // Only mistakes in the section itself leave it out.
+  const warn = () => undefined
+  const value = checkSection(
+    place,
+    given,
+    { ...registry, names, records, overridden, models, sharesStore, isReachable, warn },
+    found,
+  )
+  const { true: warnings = [], false: findings = [] } = Object.groupBy(found, ({ warning }) => `${warning === true}`)
+  return value && findings.length === 0 ? { section: { ...place, value }, warnings } : { findings }
 }

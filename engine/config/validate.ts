@@ -81,14 +81,15 @@ ajv.addKeyword({
 // Editors know this keyword, too.
 ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 ajv.addKeyword({ keyword: 'anyOfErrorMessage', schemaType: 'string' })
+ajv.addKeyword({ keyword: 'requiredErrorMessage', schemaType: 'string' })
 
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict mode, defaults filled in, all errors reported.
  * Custom keywords: `x-names` marks a text that is a name; `x-inputs` and `x-gives` list the slots that a named pipeline
  * is handed and must give; `x-setting` is the setting that gives an option that a pipeline does not write; `x-place` is the place of a setting in the file, such as
  * `mcp.commands`, if no section can have it; `x-minimum`
- * and `x-maximum` are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage`
- * and `anyOfErrorMessage` describe a `pattern` and an `anyOf` in words.
+ * and `x-maximum` are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage`,
+ * `anyOfErrorMessage` and `requiredErrorMessage` describe a `pattern`, an `anyOf` and what is missing in words.
  * @param schema must pass `proveSchema`; compiled schemas are cached by identity
  */
 export function validator(schema: object): Validator {

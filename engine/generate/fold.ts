@@ -117,7 +117,7 @@ export class Fold {
 function closed({ item, parts, input, seal }: OpenItem): Item {
   switch (item.type) {
     case 'message':
-      return { ...item, content: [...item.content, ...parts.map(messagePart)] }
+      return { ...item, content: [...item.content, ...parts.map(messagePart)], ...(seal ? { seal } : {}) }
     case 'reasoning': {
       const read = parts.map(({ kind, text }) => ({
         kind: kind === 'summary' ? ('summary' as const) : ('text' as const),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../spec/json.ts'
+import type { MediaSource } from '../spec/part.ts'
 import type { Rest } from '../spec/tool.ts'
 import type { Loss } from '../spec/translation.ts'
 import { word } from './unsaid.ts'
@@ -12,8 +13,11 @@ export class Losses {
     this.#protocol = protocol
   }
 
-  add(field: string, because: string): void {
-    this.#met.set(`${field} ${because}`, { field, because })
+  /** @param medium that a text replaces */
+  add(field: string, because: string, medium?: MediaSource): void {
+    const key = `${field} ${because}`
+    const media = medium ? [...(this.#met.get(key)?.media ?? []), medium] : this.#met.get(key)?.media
+    this.#met.set(key, media ? { field, because, media } : { field, because })
   }
 
   /** The fields of the protocol's own `rest`; those of another protocol are lost. `prefix`: where they stand in a body. */

@@ -1,5 +1,5 @@
 import { scrubbedFailure } from '../spec/error.ts'
-import type { GenerateEvent, Item, Message } from '../spec/generate.ts'
+import type { GenerateEvent, Item, Message, Reasoning } from '../spec/generate.ts'
 import { mapMembers, mapTexts } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'
 import type { Annotation, MediaSource, Part } from '../spec/part.ts'
@@ -19,7 +19,7 @@ import type { TextChange } from './map-json.ts'
  * it has ended.
  *
  * Log probabilities repeat the tokens and are dropped. Where a text was changed, the offsets of its annotations
- * become 0; the seal of its reasoning, and citations that only their own protocol can read, are dropped.
+ * become 0; its seal, and citations that only their own protocol can read, are dropped.
  */
 export function mapText(change: TextChange, longest: number): () => EventMap {
   return () => new TextMap(change, longest)
@@ -35,6 +35,10 @@ interface Open {
   annotations: Annotation[]
   /** Whether a finished part was changed. */
   changed: boolean
+}
+
+function isSealable(item: Item): item is Message | Reasoning {
+  return item.type === 'reasoning' || item.type === 'message'
 }
 
 class TextMap implements EventMap {
@@ -81,7 +85,7 @@ class TextMap implements EventMap {
     const json = item.type === 'call' && item.kind === 'function'
     const text = json ? new HeldJson(this.#change, this.#longest) : new HeldText(this.#change, this.#longest)
     this.#open.set(index, { item, text, annotations: [], changed: false })
-    if (item.type !== 'reasoning') return { type: 'item', index, item: this.#item(item) }
+    if (!isSealable(item)) return { type: 'item', index, item: this.#item(item) }
     // Whether the seal stays valid is known at the end of the item.
     const { seal: _, ...open } = item
     return { type: 'item', index, item: this.#item(open) }
@@ -117,7 +121,7 @@ class TextMap implements EventMap {
     const flushed = this.#flush(index)
     const { item, changed } = this.#open.get(index) ?? {}
     this.#open.delete(index)
-    if (item?.type !== 'reasoning' || !item.seal || changed) return flushed
+    if (!item || !isSealable(item) || !item.seal || changed) return flushed
     return [...flushed, { type: 'seal', index, seal: item.seal }]
   }
 

@@ -44,8 +44,10 @@ function* itemEvents(index: number, item: Item): Iterable<GenerateEvent> {
 function* messageEvents(index: number, item: Message): Iterable<GenerateEvent> {
   // Parts without a delta of their own (generated images, opaque parts) are sent with the item.
   const whole = item.content.filter((part) => part.type !== 'text' && part.type !== 'refusal')
-  yield { type: 'item', index, item: { ...item, content: whole } }
+  const { seal, ...open } = item
+  yield { type: 'item', index, item: { ...open, content: whole } }
   for (const part of item.content) yield* partEvents(index, part)
+  if (seal) yield { type: 'seal', index, seal }
 }
 
 function* partEvents(index: number, part: Part): Iterable<GenerateEvent> {

@@ -12,6 +12,8 @@ export interface ArrivalLimits {
   readonly limit: number
   /** Milliseconds without any byte of the body before it is refused. */
   readonly silence: number
+  /** Milliseconds for the whole body. */
+  readonly arrival?: number
 }
 
 /**
@@ -24,7 +26,8 @@ export class ArrivingBody implements Source, Flow, Waiting {
   readonly #limits: ArrivalLimits
   #sink: Sink | undefined
   #size = 0
-  #heard = performance.now()
+  readonly #began = performance.now()
+  #heard = this.#began
   #paused = false
   before?: Waiting | undefined
   after?: Waiting | undefined
@@ -56,8 +59,9 @@ export class ArrivingBody implements Source, Flow, Waiting {
   }
 
   look(now: number): void {
-    const { silence } = this.#limits
-    if (!this.#paused && now - this.#heard >= silence)
+    const { silence, arrival = Infinity } = this.#limits
+    if (now - this.#began >= arrival) this.#fail(new GatewayError('request_timeout', { seconds: arrival / 1_000 }))
+    else if (!this.#paused && now - this.#heard >= silence)
       this.#fail(new GatewayError('request_timeout', { seconds: silence / 1_000 }))
   }
 

@@ -7,7 +7,7 @@ import type { Hold } from '../stream/byte-budget.ts'
 import { ArrivingBody } from './arriving.ts'
 import type { ArrivalLimits } from './arriving.ts'
 import type { HttpLimits } from './limits.ts'
-import type { Spool, SpoolFile } from './spool.ts'
+import type { SpoolFile } from './spool.ts'
 
 /** Limits and budget for reading a body. */
 export interface BodyReading extends ArrivalLimits {
@@ -46,16 +46,17 @@ export function readBody(request: IncomingMessage, reading: BodyReading): Promis
 /**
  * Like `readBody`, with a `reader` that sees each chunk. A body larger than the reader wants in memory is written to
  * a file, which the caller has to close. `hold` counts only bytes in memory.
+ * @param open makes that file
  */
 export function readAlong(
   request: IncomingMessage,
   reading: BodyReading,
   reader: BodyReader,
-  spool: Spool,
+  open: () => Promise<SpoolFile>,
 ): Promise<BytesBody | SpoolFile> {
   return new Promise((resolve, reject) => {
     const arriving = new ArrivingBody(request, reading)
-    arriving.open(new Spooling(arriving, reading.hold, reader, spool, { resolve, reject }))
+    arriving.open(new Spooling(arriving, reading.hold, reader, open, { resolve, reject }))
   })
 }
 
@@ -77,7 +78,7 @@ class Spooling implements Sink {
   readonly #flow: Flow
   readonly #hold: Hold
   readonly #reader: BodyReader
-  readonly #spool: Spool
+  readonly #open: () => Promise<SpoolFile>
   readonly #done: Taken
   /** Chunks not yet written to the file. */
   #waiting: Buffer[] = []
@@ -87,11 +88,11 @@ class Spooling implements Sink {
   #ended = false
   #over = false
 
-  constructor(flow: Flow, hold: Hold, reader: BodyReader, spool: Spool, done: Taken) {
+  constructor(flow: Flow, hold: Hold, reader: BodyReader, open: () => Promise<SpoolFile>, done: Taken) {
     this.#flow = flow
     this.#hold = hold
     this.#reader = reader
-    this.#spool = spool
+    this.#open = open
     this.#done = done
   }
 
@@ -126,7 +127,7 @@ class Spooling implements Sink {
   /** Writes the waiting chunks to the file. */
   async #write(): Promise<void> {
     try {
-      this.#file ??= await this.#spool.open()
+      this.#file ??= await this.#open()
       while (this.#waiting.length > 0 && !this.#over) {
         const chunks = this.#waiting
         this.#waiting = []

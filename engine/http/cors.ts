@@ -42,6 +42,7 @@ const read = [
   'x-gateway-losses',
   'x-gateway-model',
   'x-gateway-provider',
+  'x-next-cursor',
   'x-ratelimit-limit-requests',
   'x-ratelimit-limit-tokens',
   'x-ratelimit-remaining-requests',

@@ -7,7 +7,9 @@ import type { ErrorParser } from '../spec/error.ts'
 import type { Dialed, LegSink } from '../spec/leg.ts'
 import type { Host } from '../spec/host.ts'
 import type { Scope } from '../spec/scope.ts'
-import { allowedAddress, guardedLookup, literalAddress, notAllowed } from '../upstream/public-address.ts'
+import { guardedLookup, isWithin, literalAddress, notAllowed } from '../upstream/reach.ts'
+import type { Reach } from '../upstream/reach.ts'
+import { refusedAccess } from '../upstream/refused-access.ts'
 import { retryAfterOf } from '../upstream/retry-after.ts'
 import { Pulse } from './pulse.ts'
 import { SocketLeg } from './socket-leg.ts'
@@ -22,8 +24,8 @@ export interface Dialing {
   readonly model: string
   /** Milliseconds until the socket must be open. */
   readonly timeout: number
-  /** Whether it connects to public addresses only. */
-  readonly publicOnly?: boolean
+  /** Default: `private`. */
+  readonly reach?: Reach
   /** Finds the upstream's message in the body of a refusal. Absent: the error has the status alone. */
   readonly error?: ErrorParser | undefined
   readonly scope: Pick<Scope, 'onAbort' | 'onEnd'>
@@ -40,10 +42,10 @@ export async function dial(
   dialing: Dialing,
   { byteBudget, log, sockets: limits }: Pick<Host, 'byteBudget' | 'log' | 'sockets'>,
 ): Promise<Dialed> {
-  const { url, headers = {}, protocols = [], publicOnly = false, scope, model } = dialing
+  const { url, headers = {}, protocols = [], reach = 'private', scope, model } = dialing
   const literal = literalAddress(url)
   // Sockets resolve no IP address, so a literal one is checked here.
-  if (publicOnly && literal !== undefined && !allowedAddress(literal, false)) throw unreachable(notAllowed(), model)
+  if (literal !== undefined && !isWithin(reach, literal)) throw unreachable(notAllowed(), model)
   // Loaded on first use: few pipelines open sockets.
   const { WebSocket } = await import('ws')
   const socket = new WebSocket(url, [...protocols], {
@@ -51,7 +53,7 @@ export async function dial(
     followRedirects: false,
     perMessageDeflate: false,
     maxPayload: limits.message,
-    ...(publicOnly ? { lookup: guardedLookup(lookup, false) } : {}),
+    ...(reach === 'any' ? {} : { lookup: guardedLookup(lookup, reach) }),
   })
   const leg = await opened(socket, () => new SocketLeg(socket, limits, byteBudget), dialing)
   const leave = () => leg.close(1001)
@@ -80,7 +82,11 @@ export async function dial(
         )
       })
       if (socket.readyState === WebSocket.CLOSED)
-        throw new GatewayError('upstream_error', { model, reason: 'it closed its socket.' }, { tags: ['connect'] })
+        throw new GatewayError(
+          'upstream_error',
+          { model, reason: 'it closed its socket.' },
+          { tags: ['connect'], retry: 'same' },
+        )
       return leg.attach({
         message(bytes, binary) {
           pulse.heard()
@@ -151,12 +157,13 @@ function refused(
 ): GatewayError {
   const { statusCode: status = 0, headers } = response
   const tags = status > 0 ? [String(status)] : ['invalid']
-  const told = error?.parse(status, parsedJson(text)).message ?? ''
+  const failure = error?.parse(status, parsedJson(text))
+  const told = failure?.message ?? ''
   const answered = `it refused a socket with status ${status}`
-  // A client must not see what a provider says about the credentials of the gateway.
   if (status === 401 || status === 403) {
     const message = `The provider of "${model}" refused the credentials of the gateway with status ${status}.`
-    return new GatewayError('upstream_refused_key', { model }, { message, tags, cause: new Error(told || answered) })
+    const cause = new Error(told || answered)
+    return refusedAccess({ code: null, type: '', ...failure, status, message: told }, model, { message, tags, cause })
   }
   const retryAfter = retryAfterOf({ 'retry-after': headers['retry-after'] ?? '' })
   return new GatewayError(

@@ -1,22 +1,28 @@
 import type { IncomingMessage } from 'node:http'
 import type { Ingress } from '../spec/slots.ts'
 import { Hold } from '../stream/byte-budget.ts'
-import type { Body, BodyReader, ByteBudget, HeldBody } from '../spec/source.ts'
+import type { Body, BodyReader, HeldBody } from '../spec/source.ts'
+import type { Bag } from '../pipeline/bag.ts'
 import { readAlong, readBody } from './body.ts'
 import { clientAddress } from './edge.ts'
 import type { Edge } from './edge.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Endpoint } from './routes.ts'
 import type { ExchangeScope } from './scope.ts'
+import type { Shares } from './shares.ts'
 import { SpoolFile } from './spool.ts'
 import type { Spool } from './spool.ts'
 
 interface Given {
-  readonly limits: Pick<HttpLimits, 'silence'>
-  readonly budget: ByteBudget
+  readonly limits: Pick<HttpLimits, 'silence' | 'unauthenticated'>
+  /** How clients share the memory and the disk. */
+  readonly memory: Shares
+  readonly disk: Shares
+  /** The slots of the exchange, in which the client is known once it is authenticated. */
+  readonly slots: Pick<Bag, 'principal'>
   readonly scope: ExchangeScope
   readonly spool: Spool
-  readonly edge: Pick<Edge, 'proxies'>
+  readonly edge: Pick<Edge, 'proxies' | 'untrusted'>
 }
 
 /** A request over HTTP. */
@@ -27,7 +33,7 @@ export class HttpIngress implements Ingress {
   readonly transport = 'http'
   readonly remote: string
   /** The body's reservation in the byte budget. */
-  readonly #hold: Hold
+  #hold: Hold | undefined
   readonly #request: IncomingMessage
   readonly #given: Given
   #query: URLSearchParams | undefined
@@ -42,7 +48,6 @@ export class HttpIngress implements Ingress {
     this.remote = clientAddress(request, given.edge)
     this.#request = request
     this.#given = given
-    this.#hold = new Hold(given.budget)
   }
 
   get method(): string {
@@ -58,11 +63,15 @@ export class HttpIngress implements Ingress {
   body(limit: number): Promise<HeldBody>
   body(limit: number, reader: BodyReader): Promise<Body>
   body(limit: number, reader?: BodyReader): Promise<Body> {
-    const { limits, scope, spool } = this.#given
-    const reading = { limit, hold: this.#hold, silence: limits.silence }
+    const { limits, memory, disk, scope, spool, slots } = this.#given
+    const { principal } = slots
+    const known = principal !== undefined
+    const { arrival, uncounted } = limits.unauthenticated
+    const hold = (this.#hold ??= new Hold(memory.of(principal, this.remote), known ? 0 : uncounted))
+    const reading = { limit, hold, silence: limits.silence, ...(known ? {} : { arrival }) }
     if (!reader) return scope.standStill(readBody(this.#request, reading))
     return scope.standStill(
-      readAlong(this.#request, reading, reader, spool).then((body) => {
+      readAlong(this.#request, reading, reader, () => spool.open(disk.of(principal, this.remote))).then((body) => {
         if (!(body instanceof SpoolFile)) return body
         this.#file = body
         if (this.#over) body.close()
@@ -74,7 +83,7 @@ export class HttpIngress implements Ingress {
   /** The exchange is over: releases the body's reservation and closes its file. */
   release(): void {
     this.#over = true
-    this.#hold.release()
+    this.#hold?.release()
     this.#file?.close()
   }
 }

@@ -11,9 +11,12 @@ import type { Ingress } from '../spec/slots.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import type { StageRun } from '../pipeline/step.ts'
 import { clientJson, clientOutline } from './client-json.ts'
+import { httpLimits } from './limits.ts'
 
 /** Maximum bytes of a body whose stage allows no more. */
 const usualLimit = 1024 * 1024
+/** Maximum bytes of the body of a client that is not authenticated. */
+const publicLimit = httpLimits.unauthenticated.body
 /** Maximum keys per MiB of the limit, levels of a body, and mistakes reported. */
 const memberLimit = 100_000
 const deepest = 32
@@ -30,8 +33,9 @@ export interface InputReader {
    * anything but `application/json` and, in a PATCH, `application/merge-patch+json`; `request_too_large` beyond the
    * limit; `invalid_json`, also for a repeated key; and for a schema violation with all mistakes at once:
    * `missing_field`, `unknown_field`, `invalid_field`.
+   * @param known whether its client is authenticated; the body of any other has 8 KiB at most
    */
-  read(ingress: Ingress): Promise<JsonObject>
+  read(ingress: Ingress, known: boolean): Promise<JsonObject>
   /** Compiles the validator ahead of the first request. */
   prepare(): void
 }
@@ -39,15 +43,17 @@ export interface InputReader {
 /** A stage that receives the parsed body next to its slots. */
 export function withInput(run: StageRun, reader: InputReader): StageRun {
   return (slots, scope, settle) =>
-    reader.read(slots.ingress as Ingress).then((input) => run({ ...slots, input } as Bag, scope, settle))
+    reader
+      .read(slots.ingress as Ingress, slots.principal !== undefined)
+      .then((input) => run({ ...slots, input } as Bag, scope, settle))
 }
 
 /** @param limit maximum bytes of a body; default: 1 MiB */
 export function inputReader(schema: object, limit = usualLimit): InputReader {
   return {
     prepare: () => void compileSchema(schema),
-    async read(ingress) {
-      return checkInput(schema, await readValue(ingress, limit))
+    async read(ingress, known) {
+      return checkInput(schema, await readValue(ingress, known ? limit : Math.min(limit, publicLimit)))
     },
   }
 }

@@ -9,8 +9,6 @@ export interface SocketLimits {
   readonly arrival: number
   /** Bytes at the start of each message that are not counted, so that small messages always fit. */
   readonly uncounted: number
-  /** Maximum bytes of unfinished messages per API key, or per address without a key. */
-  readonly unfinished: number
   /** Bytes written but not sent beyond which the answer is paused. */
   readonly unsent: number
   /** Time they may stay unsent. */
@@ -32,6 +30,26 @@ export interface SocketLimits {
   readonly perKey: number
   /** Maximum refused sockets per address that are still closing. Beyond it the upgrade itself is refused. */
   readonly refusedPerAddress: number
+}
+
+/** How clients share bytes. */
+export interface ShareLimits {
+  /** Bytes that an API key or a member may hold while there are any left, however little that is. */
+  readonly bytes: number
+  /** Maximum bytes of the clients of one network that are not authenticated: an IPv4 address, or a /64 of IPv6. */
+  readonly perNetwork: number
+  /** Maximum bytes of all clients that are not authenticated. */
+  readonly unauthenticated: number
+}
+
+/** Limits for bodies of clients that are not authenticated. Times are milliseconds. */
+export interface UnauthenticatedLimits {
+  /** Maximum bytes of a body that a schema describes. A stage that reads the bytes of a body has its own limit. */
+  readonly body: number
+  /** Time for a whole body to arrive, from when it is read. */
+  readonly arrival: number
+  /** Bytes at the start of each body that are not counted, so that nobody's sign-in is refused. */
+  readonly uncounted: number
 }
 
 /** Limits for clients in one process. Times are milliseconds. */
@@ -60,6 +78,9 @@ export interface HttpLimits {
   readonly bodies: number
   /** Maximum bytes of all bodies on disk. */
   readonly spool: number
+  /** How clients share the bytes of bodies and messages in memory, and on disk. */
+  readonly shares: { readonly memory: ShareLimits; readonly disk: ShareLimits }
+  readonly unauthenticated: UnauthenticatedLimits
   readonly sockets: SocketLimits
 }
 
@@ -75,11 +96,15 @@ export const httpLimits: HttpLimits = {
   abortTimeout: 500,
   bodies: 256 * 1024 * 1024,
   spool: 4 * 1024 * 1024 * 1024,
+  shares: {
+    memory: { bytes: 256 * 1024, perNetwork: 8 * 1024 * 1024, unauthenticated: 32 * 1024 * 1024 },
+    disk: { bytes: 16 * 1024 * 1024, perNetwork: 64 * 1024 * 1024, unauthenticated: 256 * 1024 * 1024 },
+  },
+  unauthenticated: { body: 8 * 1024, arrival: 10_000, uncounted: 1024 },
   sockets: {
     message: 64 * 1024 * 1024,
     arrival: 300_000,
     uncounted: 16 * 1024,
-    unfinished: 128 * 1024 * 1024,
     unsent: 1024 * 1024,
     stalled: 30_000,
     trailing: 1_000,

@@ -79,15 +79,20 @@ export function pasteOver(bytes: Buffer, cut: Cut, added: JsonObject): Buffer {
 
 /** Everything before the closing brace. */
 function pieces({ members, kept }: Cut, added: JsonObject): Buffer[] {
-  const parts: Buffer[] = [Buffer.from(`{${JSON.stringify(added).slice(1, -1)}`)]
+  const first = JSON.stringify(added).slice(1, -1)
+  const parts: Buffer[] = [Buffer.from(`{${first}`)]
   const empty = Object.keys(members).length === 0 && kept.every((piece) => piece.every(isSpace))
-  if (!empty) for (const piece of kept) parts.push(Buffer.from(','), piece)
+  if (empty) return parts
+  for (const [at, piece] of kept.entries()) {
+    if (at > 0 || first !== '') parts.push(Buffer.from(','))
+    parts.push(piece)
+  }
   return parts
 }
 
 /**
  * `bytes`, the text of a JSON object with at least one member, with the members `added`, at least one, in place of
- * those of the same names. `body` is its parsed form. All other bytes stay. Throws like `cutMembers`.
+ * those of the same names; one that is undefined only goes. `body` is its parsed form. All other bytes stay. Throws like `cutMembers`.
  */
 export function putMembers(bytes: Buffer, body: JsonObject, added: JsonObject): Buffer {
   const replaced = Object.keys(added).filter((name) => Object.hasOwn(body, name))

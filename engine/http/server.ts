@@ -7,7 +7,9 @@ import type { Live } from '../live/live.ts'
 import { administer, isAdministrative } from './administrative.ts'
 import { discardBody, hasBody } from './body.ts'
 import { isPreflight } from './cors.ts'
-import type { ByteBudget } from '../spec/source.ts'
+import { byteBudgetOf } from '../stream/byte-budget.ts'
+import type { Room } from '../stream/byte-budget.ts'
+import type { Bag } from '../pipeline/bag.ts'
 import { drain } from './drain.ts'
 import { edgeOf } from './edge.ts'
 import type { Edge } from './edge.ts'
@@ -23,6 +25,7 @@ import type { Lasting } from './reply.ts'
 import { routesOf } from './routes.ts'
 import type { Asked, Matched } from './routes.ts'
 import { ExchangeScope } from './scope.ts'
+import { Shares } from './shares.ts'
 import type { Spool } from './spool.ts'
 import { Sockets, wantsSocket } from './socket.ts'
 
@@ -33,7 +36,7 @@ export interface HttpOptions {
   readonly live: Live
   readonly log: Logger
   readonly limits: HttpLimits
-  readonly budget: ByteBudget
+  readonly budget: Room
   /** Files for bodies that are too large for memory. */
   readonly spool: Spool
   /** Whether the gateway is about to stop. Clients are then asked to close their connections. */
@@ -54,7 +57,9 @@ export interface HttpServer {
 /** The running exchanges of one server. */
 interface Running {
   readonly limits: HttpLimits
-  readonly budget: ByteBudget
+  /** How clients share the memory and the disk. */
+  readonly memory: Shares
+  readonly disk: Shares
   readonly spool: Spool
   readonly scopes: Set<ExchangeScope>
   readonly lasting: Lasting
@@ -79,7 +84,10 @@ interface Connection {
 /** The HTTP server: Koa in front, the pipelines of the current snapshot behind its router. */
 export function createHttpServer({ live, log, limits, budget, spool, draining }: HttpOptions): HttpServer {
   let closing = false
-  const running: Running = { limits, budget, spool, scopes: new Set(), lasting: new Set(), scrub: live.scrub }
+  const memory = new Shares(budget, limits.shares.memory)
+  const disk = new Shares(byteBudgetOf(limits.spool), limits.shares.disk)
+  const common = { limits, memory, disk, spool, scrub: live.scrub }
+  const running: Running = { ...common, scopes: new Set(), lasting: new Set() }
   const connections = new WeakMap<Socket, Connection>()
   const connectionOf = (socket: Socket): Connection => {
     let connection = connections.get(socket)
@@ -87,7 +95,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     return connection
   }
   let probe = 60_000
-  const sockets = new Sockets({ live, log, limits: limits.sockets, budget, closing: () => closing })
+  const sockets = new Sockets({ live, log, limits: limits.sockets, budget, shares: memory, closing: () => closing })
   const app = new Koa()
   app.silent = true
   app.use(async (context) => {
@@ -105,7 +113,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
         req,
         res,
         routesOf(snapshot).match(asked(req)),
-        { ...running, silence, edge: edgeOf(snapshot) },
+        { ...running, silence, edge: edgeOf(snapshot, live) },
         connection,
       )
       // A lasting response may have started after the others were told to end.
@@ -170,7 +178,7 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
-  { limits, budget, spool, scopes, lasting, scrub, silence, edge }: Serving,
+  { limits, memory, disk, spool, scopes, lasting, scrub, silence, edge }: Serving,
   connection: Connection,
 ): Promise<void> {
   const scope = new ExchangeScope()
@@ -178,9 +186,9 @@ async function serve(
   const asksBefore = isPreflight(request)
   const { cors } = edge
   const shared = asksBefore ? cors.preflight(path, request.headers) : cors.headers(path, request.headers.origin)
-  const send: Send = (reply, headers) => {
+  const send: Send = (given, headers) => {
     if (shared) share(headers, shared)
-    if (isAdministrative(path)) administer(headers, reply)
+    const reply = isAdministrative(path) ? administer(headers, given, request) : given
     const within = { unread: limits.unread, silence }
     if (reply.body.kind === 'stream' && reply.body.lasting) scopes.delete(scope)
     if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, within, lasting)
@@ -208,14 +216,16 @@ async function serve(
     await send(reply, headers)
     return
   }
-  const ingress = new HttpIngress(request, matched, { limits, budget, scope, spool, edge })
+  const slots: Bag = {}
+  const ingress = new HttpIngress(request, matched, { limits, memory, disk, scope, spool, edge, slots })
+  slots.ingress = ingress
   scopes.add(scope)
   response.on('close', () => {
     scopes.delete(scope)
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
   try {
-    await runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)
+    await runExchange(matched.pipeline, matched.codec, slots, scope, send)
   } finally {
     // Not earlier: stages that run at the end of an exchange may still read the body.
     ingress.release()

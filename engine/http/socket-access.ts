@@ -27,7 +27,7 @@ export interface Upgrade {
   readonly remote: string
 }
 
-export function upgradeOf(request: IncomingMessage, edge: Pick<Edge, 'proxies'>): Upgrade {
+export function upgradeOf(request: IncomingMessage, edge: Pick<Edge, 'proxies' | 'untrusted'>): Upgrade {
   const { url = '/', headers } = request
   const mark = url.indexOf('?')
   return {
@@ -41,7 +41,7 @@ export function upgradeOf(request: IncomingMessage, edge: Pick<Edge, 'proxies'>)
 /** The running configuration's settings for identifying clients of sockets. */
 export function currentEdge(live: Live): Edge {
   const snapshot = live.acquire()
-  const edge = edgeOf(snapshot)
+  const edge = edgeOf(snapshot, live)
   live.release(snapshot)
   return edge
 }

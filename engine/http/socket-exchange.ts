@@ -9,12 +9,14 @@ import { errorReply, runExchange } from './exchange.ts'
 import { reasonOfError, reasonOfStatus, stopping } from './close-reason.ts'
 import type { Sent } from './reply.ts'
 import { ExchangeScope } from './scope.ts'
+import type { Shares } from './shares.ts'
 import { socketEndpoint, upgradeIngress } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import type { SocketOptions } from './socket-peer.ts'
 import { RelayPeer, refuseOpen } from './socket-relay.ts'
 
 export interface SocketServerOptions extends SocketOptions {
+  readonly shares: Shares
   readonly closing: () => boolean
 }
 

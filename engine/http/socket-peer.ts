@@ -31,7 +31,7 @@ export interface SocketOptions {
   readonly budget: ByteBudget
 }
 
-/** An unread message, and its bytes that are reserved in the budget. */
+/** An unread message, and its bytes that are reserved in the share. */
 interface Message {
   bytes: Buffer
   readonly held: number
@@ -62,6 +62,7 @@ const unreadable = new Set(['invalid_json', 'invalid_request'])
 export class Peer {
   readonly #socket: WebSocket
   readonly #upgrade: Upgrade
+  readonly #share: ByteBudget
   readonly #options: SocketOptions
   readonly #session = new SocketSession()
   /**
@@ -79,14 +80,15 @@ export class Peer {
   #refusals = 0
   readonly #standing: Standing
 
-  /** @param share byte budget for the client's unfinished messages */
+  /** @param share of the client in the byte budget */
   constructor(socket: WebSocket, stream: Duplex, upgrade: Upgrade, share: ByteBudget, options: SocketOptions) {
     this.#socket = socket
     this.#pulse = new Pulse(socket)
     this.#standing = new Standing(options.live, options.log, upgrade)
     this.#upgrade = upgrade
+    this.#share = share
     this.#options = options
-    this.#arrivals = new Arrivals(options.budget, share, options.limits, () => this.#part(tooSlowToSend))
+    this.#arrivals = new Arrivals(share, options.limits, () => this.#part(tooSlowToSend))
     this.#codec = routeAt(options.live, upgrade.path).codec
     const { age, closeTimeout } = options.limits
     // Runs before the socket reads the bytes; otherwise a message would be counted after it was received.
@@ -122,7 +124,7 @@ export class Peer {
   /** Checks whether the client is still authorized. */
   async recheck(): Promise<void> {
     const error = await this.#standing.refusal()
-    if (error) this.leave(reasonOf(error))
+    if (error) this.leave({ ...reasonOf(error), error })
   }
 
   #arrived(chunk: Buffer): void {
@@ -137,7 +139,7 @@ export class Peer {
 
   #receive(bytes: Buffer, binary: boolean): void {
     const held = this.#arrivals.complete(bytes.length)
-    if (this.#closeReason || !this.#takes(bytes, binary)) return this.#options.budget.give(held)
+    if (this.#closeReason || !this.#takes(bytes, binary)) return this.#share.give(held)
     this.#next = { bytes, held }
     if (!this.#busy) void this.#work()
   }
@@ -167,7 +169,7 @@ export class Peer {
         try {
           await this.#answer(message)
         } finally {
-          this.#options.budget.give(message.held)
+          this.#share.give(message.held)
         }
       }
     } catch (thrown) {
@@ -239,7 +241,7 @@ export class Peer {
     this.#turn?.scope.abort(new GatewayError('client_closed'))
     this.#closeReason ??= { code: 1005, reason: '' }
     this.#arrivals.forget()
-    this.#options.budget.give(this.#next?.held ?? 0)
+    this.#share.give(this.#next?.held ?? 0)
     this.#next = undefined
     this.#session.end()
   }

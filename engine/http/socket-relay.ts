@@ -23,7 +23,7 @@ export interface Relayed {
   readonly socket: WebSocket
   readonly stream: Duplex
   readonly upgrade: Upgrade
-  /** Byte budget for the client's unfinished messages. */
+  /** The client's share of the byte budget. */
   readonly share: ByteBudget
   readonly codec: AnyClientCodec | undefined
   /** Called with the result when both sides have closed. */
@@ -51,7 +51,7 @@ export class RelayPeer {
     this.#sink = body.attach(this.#leg)
     this.#pulse = new Pulse(socket)
     this.#standing = new Standing(options.live, log, upgrade)
-    this.#arrivals = new Arrivals(budget, share, limits, () => this.#part(tooSlowToSend))
+    this.#arrivals = new Arrivals(share, limits, () => this.#part(tooSlowToSend))
     // Runs before the socket reads the bytes; otherwise a message would be counted after it was received.
     stream.prependListener('data', (chunk: Buffer) => this.#arrived(chunk))
     socket.on('error', (error) => log.debug({ err: error }, 'a socket broke the protocol'))
@@ -108,7 +108,7 @@ export class RelayPeer {
       const error = asGatewayError(thrown)
       this.#part({ ...reasonOfError(error), error })
     } finally {
-      this.#options.budget.give(held)
+      this.#relayed.share.give(held)
     }
   }
 

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
@@ -5,7 +6,6 @@ import type { WebSocket } from 'ws'
 import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Principal } from '../spec/principal.ts'
-import { Shares } from './arrivals.ts'
 import { hasBody } from './body.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import type { Edge } from './edge.ts'
@@ -16,6 +16,7 @@ import { refuseRaw } from './raw.ts'
 import { ExchangeScope } from './scope.ts'
 import { admit, currentEdge, isCrossSite, routeAt, upgradeOf } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
+import { errorMessage } from './socket-message.ts'
 import { Peer } from './socket-peer.ts'
 import { SocketExchanges } from './socket-exchange.ts'
 import type { SocketServerOptions } from './socket-exchange.ts'
@@ -26,7 +27,7 @@ export function wantsSocket({ method, headers: { upgrade } }: IncomingMessage): 
   return method === 'GET' && upgrade?.toLowerCase() === 'websocket'
 }
 
-/** A client that opens a socket: accepted with its share of unfinished messages, or refused with a reason. */
+/** A client that opens a socket: accepted with its share of the byte budget, or refused with a reason. */
 type Visitor = { readonly share: ByteBudget } | { readonly refused: GatewayError; readonly closeReason: CloseReason }
 
 /** What is known about an upgrade before its client is authenticated. */
@@ -59,7 +60,6 @@ export class Sockets {
   readonly #refused: Tally
   readonly #addresses: Tally
   readonly #keys: Tally
-  readonly #shares: Shares
   #beating: NodeJS.Timeout | undefined
   #beat = 0
   readonly #rechecking: NodeJS.Timeout
@@ -68,7 +68,7 @@ export class Sockets {
   #emptied: () => void = () => undefined
 
   constructor(options: SocketServerOptions) {
-    const { message, refusedPerAddress, perAddress, perKey, unfinished, beat, recheck } = options.limits
+    const { message, refusedPerAddress, perAddress, perKey, beat, recheck } = options.limits
     this.#options = options
     // Compression costs memory per socket and helps little with short events.
     const shared = {
@@ -85,7 +85,6 @@ export class Sockets {
     this.#refused = new Tally(refusedPerAddress)
     this.#addresses = new Tally(perAddress)
     this.#keys = new Tally(perKey)
-    this.#shares = new Shares(unfinished)
     this.beatEvery(beat)
     this.#rechecking = setInterval(() => this.recheck(), recheck).unref()
   }
@@ -150,6 +149,9 @@ export class Sockets {
     stream.once('close', counted)
     this.#door.handleUpgrade(request, stream, head, (socket) => {
       socket.on('error', (broken) => this.#options.log.debug({ err: broken }, 'a refused socket failed'))
+      // Clients such as browsers show an error event, and no code of a close.
+      const told = errorMessage(visitor.refused, {}, { codec, id: randomUUIDv7(), scrub })
+      if (told !== undefined) socket.send(told)
       part(socket, visitor.closeReason, this.#options.limits.closeTimeout)
     })
   }
@@ -172,7 +174,7 @@ export class Sockets {
 
   /** Authenticates the client of a socket, and counts the socket until its connection is closed. */
   async #visitor(stream: Duplex, upgrade: Upgrade, scope: ExchangeScope): Promise<Visitor> {
-    const { live, log, closing } = this.#options
+    const { live, log, shares, closing } = this.#options
     let principal: Principal | undefined
     try {
       principal = await admit(live, upgrade, scope)
@@ -192,7 +194,7 @@ export class Sockets {
       return { refused: new GatewayError('overloaded', {}, { retryAfter: 1 }), closeReason: tooMany }
     }
     stream.once('close', uncount)
-    return { share: this.#shares.of(who ?? `address ${upgrade.remote}`) }
+    return { share: shares.of(principal, upgrade.remote) }
   }
 
   #join(socket: WebSocket, peer: AnyPeer): void {

@@ -5,28 +5,26 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { Body, ByteBudget, Source } from '../spec/source.ts'
-import { byteBudgetOf, byteBudgetSpent } from '../stream/byte-budget.ts'
+import { byteBudgetSpent } from '../stream/byte-budget.ts'
 import { lend, lentSize } from '../stream/lent.ts'
 import { pull } from '../stream/pull.ts'
 
 /** Files for bodies that are too large for memory. */
 export class Spool {
   readonly #folder: string
-  readonly #room: ByteBudget
   readonly #log: Logger
 
-  /**
-   * @param folder created with the first file, readable by its owner only
-   * @param limit maximum bytes of all files
-   */
-  constructor(folder: string, limit: number, log: Logger) {
+  /** @param folder created with the first file, readable by its owner only */
+  constructor(folder: string, log: Logger) {
     this.#folder = folder
-    this.#room = byteBudgetOf(limit)
     this.#log = log
   }
 
-  /** A new unlinked file, so that nothing remains when the process ends. Rejects with `overloaded`. */
-  open(): Promise<SpoolFile> {
+  /**
+   * A new unlinked file, so that nothing remains when the process ends. Rejects with `overloaded`.
+   * @param share of the client in the bytes on disk
+   */
+  open(share: ByteBudget): Promise<SpoolFile> {
     return this.#try(async () => {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 })
       const path = join(this.#folder, randomUUID())
@@ -37,7 +35,7 @@ export class Spool {
         await file.close()
         throw error
       }
-      return new SpoolFile(file, this.#room, (use) => this.#try(use))
+      return new SpoolFile(file, share, (use) => this.#try(use))
     })
   }
 

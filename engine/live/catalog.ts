@@ -9,7 +9,7 @@ const madeRecords = 1_000
 
 /** The models of the settings, and the providers, which are added to `providers` as they are opened. */
 export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, OpenProvider>): Catalog {
-  const { server_config } = settings
+  const { server_config, complete = (model: ModelRecord) => model } = settings
   const [models, off] = [settings.models.filter(isOn), settings.models.filter((model) => !isOn(model))]
   const byName = new Map<string, ModelRecord>()
   const claim = (name: string, model: ModelRecord) => {
@@ -34,7 +34,11 @@ export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, O
       upstream_model: place.upstream_model.replace('*', () => rest),
     })
     const { deployments } = record
-    const one = { ...filled(record), name, ...(deployments ? { deployments: deployments.map(filled) } : {}) }
+    const one = complete({
+      ...filled(record),
+      name,
+      ...(deployments ? { deployments: deployments.map(filled) } : {}),
+    })
     made.set(name, one)
     return one
   }
@@ -42,7 +46,7 @@ export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, O
     models,
     find: (name) => byName.get(name) ?? (many.size === 0 ? undefined : (made.get(name) ?? make(name))),
     provider: (name) => providers.get(name),
-    ...(settings.catalog ? { source: settings.catalog.source } : {}),
+    ...(settings.catalog?.source === undefined ? {} : { source: settings.catalog.source }),
     settings: server_config,
   }
 }

@@ -80,6 +80,7 @@ async function tryChanges(
     return [{ kind, type, name, ...(before && { before }), ...(after && { after }) }]
   })
   try {
+    if (planned.refusal) throw planned.refusal
     await refusePrivateAddresses(changed, loading.snapshot)
     for (const one of changed) await services?.admit(snapshot.registry.services.values(), one, next)
   } catch (error) {

@@ -1,12 +1,15 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { isReachable } from '../config/file-checks.ts'
+import { guessableBy } from '../config/guessable.ts'
 import { hashContents } from '../config/files.ts'
 import { hideSecrets, secretsHider } from '../config/hidden-findings.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { loadPlugins } from '../config/load-plugins.ts'
-import { loadSettings, pipelinesFolder, pluginEntries, withRecords } from '../config/load-settings.ts'
+import { catalogOf, loadSettings, pipelinesFolder, pluginEntries, withRecords } from '../config/load-settings.ts'
 import type { LoadedSettings } from '../config/load-settings.ts'
 import { namesOfRecords, typedRecords } from '../config/records.ts'
 import type { RecordSet } from '../config/records.ts'
@@ -16,12 +19,15 @@ import type { Settings } from '../config/settings.ts'
 import { defaultConfigFile, shipped as everything } from '../config/shipped.ts'
 import type { Shipped } from '../config/shipped.ts'
 import { sectionType, valuesOf } from '../config/sections.ts'
-import type { Overridden, SectionSet } from '../config/sections.ts'
+import type { Overridden } from '../config/placed-settings.ts'
+import type { SectionSet } from '../config/sections.ts'
 import { fitSections } from '../config/stored-sections.ts'
 import { readSource } from '../config/source.ts'
 import type { Source } from '../config/source.ts'
 import { fitRecords, leftOutLine } from '../config/stored-records.ts'
 import type { LeftOut, Unopened } from '../config/stored-records.ts'
+import type { Advice } from '../pipeline/check-duties.ts'
+import { unpaidDuty } from '../pipeline/duty-proof.ts'
 import { loadPipelines } from '../pipeline/load.ts'
 import type { LoadedPipelines } from '../pipeline/load.ts'
 import { wordsOf } from '../pipeline/named.ts'
@@ -30,7 +36,7 @@ import { triesOf } from '../pipeline/attempt.ts'
 import { attemptsOf } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import { withSettings } from '../pipeline/options.ts'
-import type { JsonObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
 import type { StoredRecords } from '../store/records.ts'
 
 /** Where a configuration is loaded from. */
@@ -64,8 +70,14 @@ export interface Configuration {
   readonly diagnostics: readonly Diagnostic[]
   /** Probable mistakes that do not prevent serving. */
   readonly warnings: readonly Diagnostic[]
+  /** Warnings that depend on settings, also on those that hold no longer. */
+  readonly advice: readonly Advice[]
+  /** What an operator wants on purpose, and should not forget. */
+  readonly notes: readonly Diagnostic[]
   /** Lines that name the records that are off, with the reason. */
   readonly off: readonly string[]
+  /** The unset variables that switch records off, where they stand; none in the configuration of the product. */
+  readonly unset: readonly Diagnostic[]
   /**
    * Revision of the stored records it contains, and the stored records left out because they contradict the rest;
    * absent: only the file was loaded.
@@ -105,10 +117,17 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   const pipelines = await readPipelines(source, root, registry, { environment, shipped, known })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
 
+  const secret = environment['SLUICE_SECRET']
+  const guessable = secret ? guessableBy(secret) : undefined
   const warnings = [
+    ...plugins.warnings,
     ...loaded.warnings,
     ...pipelines.warnings,
     ...beyondTries(loaded.records, loaded.settings?.server_config, pipelines.pipelines),
+    ...advised(pipelines.advice, registry, loaded.sections),
+    ...(guessable === undefined
+      ? []
+      : [{ ...source.report([], 'weak-secret', weakSecret(guessable)), warning: true as const }]),
   ]
 
   // One hash per part: reading the files again for a hash would miss changes in between.
@@ -127,13 +146,19 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     pipelines: pipelines.pipelines,
     diagnostics: hideSecrets(sortDiagnostics(diagnostics), source, registry),
     warnings: hideSecrets(sortDiagnostics(warnings), source, registry),
+    advice: pipelines.advice,
+    notes: sortDiagnostics(pipelines.notes),
     off: loaded.off,
+    unset: file === shipped.config ? [] : loaded.unset,
     version,
     fileVersion: version,
     files,
     folders: [...new Set([dirname(wanted), ...plugins.folders, ...pipelines.folders])],
   }
 }
+
+const weakSecret = (why: string) =>
+  `SLUICE_SECRET can be guessed, because ${why}; "sluice secret rotate" replaces it by a random one`
 
 const blank = 'is empty; a comment in it says that this is meant'
 
@@ -145,6 +170,7 @@ const unread: LoadedSettings = {
   diagnostics: [],
   warnings: [],
   off: [],
+  unset: [],
 }
 
 /**
@@ -162,12 +188,16 @@ export function withStored(
   const fitted = fitRecords(named, registry, declared, unopened)
   const names = { ...wordsOf(registry), ...namesOfRecords(fitted.records, registry) }
   const records = typedRecords(fitted.records, true)
-  const around = { registry, declared: files.sections, overridden, names, records }
-  const { sections, leftOut: withoutSections } = fitSections(kept, around, unopened)
+  const sharesStore = settings.key_value !== undefined
+  const { models } = catalogOf(fitted.records, settings.catalog)
+  const known = { names, records, models, sharesStore, isReachable: isReachable(settings.listen.host) }
+  const around = { registry, declared: files.sections, overridden, ...known }
+  const { sections, leftOut: withoutSections, warnings: ofSections } = fitSections(kept, around, unopened)
   const hide = secretsHider(source, registry, stored)
-  // Stored sections may make more or fewer tries than those of the file.
-  const warnings = files.warnings.filter(({ code }) => code !== tooManyFallbacks)
+  // Stored sections may make more or fewer tries than those of the file, and may have other settings.
+  const warnings = files.warnings.filter(({ code }) => code !== tooManyFallbacks && code !== unpaidDuty)
   const beyond = beyondTries(fitted.records, valuesOf(sections), pipelines)
+  const unpaid = advised(files.advice, registry, sections)
   const leftOut = [...fitted.leftOut, ...withoutSections].map((one) => ({ ...one, findings: hide(one.findings) }))
   return {
     ...files,
@@ -178,8 +208,23 @@ export function withStored(
     leftOut,
     version: `${version}-${revision}`,
     off: [...off, ...leftOut.map(leftOutLine)],
-    warnings: [...warnings, ...hide([...fitted.warnings, ...beyond])],
+    warnings: [...warnings, ...hide([...fitted.warnings, ...ofSections, ...beyond, ...unpaid])],
   }
+}
+
+/** The warnings that concern services with other settings than their defaults. */
+function advised(advice: readonly Advice[], { services }: Registry, sections: SectionSet): readonly Diagnostic[] {
+  return advice.flatMap(({ service: name, warning }) => {
+    const service = services.get(name)
+    if (service === undefined) return []
+    const { properties = {} } = service.settings as {
+      readonly properties?: Readonly<Record<string, { default?: Json }>>
+    }
+    const value = sections.get(service.section)?.value ?? {}
+    const isChanged = ([field, { default: usual }]: [string, { default?: Json }]) =>
+      value[field] !== undefined && !isDeepStrictEqual(value[field], usual)
+    return Object.entries(properties).some(isChanged) ? [warning] : []
+  })
 }
 
 /** The code of its findings. */

@@ -56,6 +56,28 @@ export function firstProcess(): FirstProcess | undefined {
   }
 }
 
+/** Says that every process of the start serves, or has failed to. */
+const complete = { sluice: 'complete' } as const
+
+/** A process that takes the place of another one is started with this variable. */
+export const replacing = { SLUICE_REPLACES: 'yes' } as const
+
+let isComplete = !cluster.isWorker || process.env['SLUICE_REPLACES'] === replacing.SLUICE_REPLACES
+if (cluster.isWorker)
+  process.on('message', (message: Partial<typeof complete> | null) => {
+    if (message?.sluice === complete.sluice) isComplete = true
+  })
+
+/** Whether all processes of the gateway serve, or did at its start. */
+export function allServe(): boolean {
+  return isComplete
+}
+
+/** Tells a serving process that all serve; in the first one. */
+export function tellAllServe(worker: Worker): void {
+  if (worker.isConnected()) worker.send(complete)
+}
+
 /** Answers the questions of a serving process, in the first one. */
 export function answerQuestions(worker: Worker): void {
   const asked = new Map<string, Promise<Answering>>()

@@ -14,6 +14,7 @@ import type { Host, HostStatus } from '../spec/host.ts'
 import { byteBudgetOf } from '../stream/byte-budget.ts'
 import { Keep } from './keep.ts'
 import type { OpenServices } from './services.ts'
+import type { Warmth } from './warmth.ts'
 
 /** What a configuration needs of the gateway: everything that is not made from the configuration itself. */
 export interface GatewayHost {
@@ -42,13 +43,14 @@ export interface GatewayHost {
   work: Host['work']
   /** Keeps a thread with these modules running, until the returned function is called. */
   keepLoaded?(modules: readonly URL[]): () => void
-  warm?: Host['warm']
+  /** Absent: nothing is prepared. */
+  readonly warmth?: Pick<Warmth, 'add' | 'discard'>
   readonly firstProcess?: FirstProcess | undefined
   /** Checks whether the clients of open sockets are still authorized; absent: there are no sockets. */
   recheck?(): void
   readonly keep: Keep
   /** State of the process; the state of the configuration is added. */
-  readonly status: Pick<HostStatus, 'draining' | 'degraded'>
+  readonly status: Pick<HostStatus, 'draining' | 'starting' | 'degraded'>
   /** Version of the product. */
   readonly version: string
 }
@@ -79,7 +81,7 @@ export function emptyGateway(version: string): GatewayHost {
     masterSecret: 'file',
     work: () => Promise.reject(new Error('there is no worker pool')),
     keep: new Keep(),
-    status: { draining: false, degraded: [] },
+    status: { draining: false, starting: false, degraded: [] },
     version,
   }
 }
@@ -130,7 +132,7 @@ export function serviceHost(
     deriveKey: (info) => gateway.deriveKey(info),
     masterSecret: gateway.masterSecret,
     work: (module, input, deadline, grace) => gateway.work(module, input, deadline, grace),
-    warm: (piece, isFirst) => gateway.warm?.(piece, isFirst),
+    warm: (piece, isFirst) => gateway.warmth?.add(piece, isFirst),
     keepLoaded: (modules) => gateway.keepLoaded?.(modules) ?? (() => undefined),
     recheck: () => gateway.recheck?.(),
     version: gateway.version,

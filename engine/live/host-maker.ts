@@ -59,6 +59,9 @@ export function hostMaker(
     get draining() {
       return gateway.status.draining
     },
+    get starting() {
+      return gateway.status.starting
+    },
     get degraded() {
       return [...gateway.status.degraded, ...(recordsStatus?.() ?? [])]
     },
@@ -88,7 +91,7 @@ export function hostMaker(
     unseal: (sealed, context) => gateway.unseal(sealed, context),
     dispatch,
     work: (module, input, deadline, grace) => gateway.work(module, input, deadline, grace),
-    warm: (piece, isFirst) => gateway.warm?.(piece, isFirst),
+    warm: (piece, isFirst) => gateway.warmth?.add(piece, isFirst, kept),
     votes: (signals, ask, deadline) => collectVotes(gateway, registry, signals, ask, deadline),
     keep: kept.get,
     running: {

@@ -1,3 +1,4 @@
+import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { RecordAccess, RecordChange } from '../spec/record-access.ts'
@@ -75,6 +76,16 @@ export class Live {
   /** Version of the running configuration, and the first finding of a newer one that was refused. */
   get status(): HostStatus['config'] {
     return this.#status.config(this.#current, this.scrub)
+  }
+
+  /** Warns once of a peer that is no trusted proxy, and names its clients in `x-forwarded-for`. */
+  noteUntrusted(peer: string): void {
+    if (this.#status.hasUntrusted || this.#files === undefined) return
+    const message = `x-forwarded-for comes from ${peer}, which is not among them, so that all its clients have its address; name it if it is your proxy`
+    const path = ['server_config', 'security', 'trusted_proxies']
+    const warning = { ...this.#files.source.report(path, 'untrusted-proxy', message), warning: true as const }
+    this.#status.untrusted(peer, warning)
+    this.#options.gateway.log.warn(printDiagnostic(warning))
   }
 
   /** Folders to watch for changes of the configuration. */

@@ -1,31 +1,29 @@
 import { isDeepStrictEqual } from 'node:util'
 import { printPath } from '../config/diagnostics.ts'
 import type { Path } from '../config/diagnostics.ts'
-import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'
 import type { RecordChanged } from '../spec/record-access.ts'
-import { isPublicHost } from '../upstream/public-address.ts'
+import { refuseBeyond, refuseLinkLocal } from '../upstream/reach.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /**
- * Throws `private_address` for a changed provider that may connect to public addresses only, and has an address that is
- * or resolves to another one. The addresses are checked again when it connects.
+ * Throws `private_address` for a changed provider with an address that is, or resolves to, one to which it may not
+ * connect. The addresses are checked again when it connects.
  */
 export async function refusePrivateAddresses(
   changes: readonly RecordChanged[],
-  { publicOnly }: Pick<Snapshot, 'publicOnly'>,
+  { noted }: Pick<Snapshot, 'noted'>,
 ): Promise<void> {
   for (const { type, name, before, after } of changes) {
-    const noted = publicOnly.get(name)
-    if (type !== 'provider' || after === undefined || noted === undefined) continue
-    if (isDeepStrictEqual(before?.value, after.value)) continue
+    if (type !== 'provider' || after === undefined || isDeepStrictEqual(before?.value, after.value)) continue
+    refuseLinkLocal(after.value)
+    const reach = after.value['allow_private'] === true ? 'private' : 'public'
     const written = [...addressesIn(after.value['config'] ?? null, ['config'])]
     const places = new Map<string, { readonly url: URL; readonly param: string }>()
-    for (const url of noted) places.set(url.hostname, { url, param: 'allow_private' })
+    for (const url of noted.get(name) ?? []) places.set(url.hostname, { url, param: 'allow_private' })
     for (const { url, path } of written) places.set(url.hostname, { url, param: printPath(path) })
-    for (const { url, param } of places.values())
-      if (!(await isPublicHost(url))) throw new GatewayError('private_address', { param }, { param })
+    for (const { url, param } of places.values()) await refuseBeyond(reach, url, param)
   }
 }
 

@@ -12,11 +12,14 @@ import type { RecordChange } from '../spec/record-access.ts'
 import type { RecordWrite, StoredRecord, StoredRecords } from '../store/records.ts'
 import type { DeletedRecordsTable } from '../store/tables.ts'
 import type { Configuration } from './configuration.ts'
+import { refusalOfMove } from './moved-secrets.ts'
 
 /** Changes with an effect: what has to be written, and all stored records after it. */
 export interface PlannedChanges {
   readonly writes: readonly RecordWrite[]
   readonly next: StoredRecords
+  /** Why the changes are refused although they may be valid. */
+  readonly refusal?: GatewayError | undefined
 }
 
 /** What changes apply to, with the last versions of deleted records of the same names. */
@@ -57,12 +60,19 @@ export function planChanges(
   const now = { at: Date.now(), by }
   const deleted = new Map(stored.deleted.map((one) => [storedName(one), one.version]))
   let { records } = stored
+  let refusal: GatewayError | undefined
   const writes = changes.flatMap((change) => {
     const planned = planChange(change, { records, deleted }, files, now)
     records = planned?.next ?? records
+    refusal ??= planned?.refusal
     return planned ? [planned.write] : []
   })
-  return writes.length > 0 ? { writes, next: { revision: stored.revision + 1, records } } : undefined
+  return writes.length > 0 ? { writes, next: { revision: stored.revision + 1, records }, refusal } : undefined
+}
+
+interface Planned extends Pick<PlannedChanges, 'refusal'> {
+  readonly write: RecordWrite
+  readonly next: readonly StoredRecord[]
 }
 
 function planChange(
@@ -70,7 +80,7 @@ function planChange(
   { records, deleted }: { readonly records: readonly StoredRecord[]; readonly deleted: Map<string, number> },
   files: Configuration,
   { at: now, by }: { readonly at: number; readonly by: string | undefined },
-): { readonly write: RecordWrite; readonly next: readonly StoredRecord[] } | undefined {
+): Planned | undefined {
   const { type } = change
   const name = nameOf(change)
   const before = records.find((one) => one.type === type && one.name === name)
@@ -102,7 +112,20 @@ function planChange(
       ...(record ? { record } : {}),
     },
     next,
+    refusal: refusalOf(change, before?.value, value, files),
   }
+}
+
+/** Why a change is refused although it may be valid. */
+function refusalOf(
+  change: RecordChange,
+  before: JsonObject | undefined,
+  after: JsonObject | undefined,
+  files: Configuration,
+): GatewayError | undefined {
+  if (change.kind !== 'change' || before === undefined || after === undefined) return undefined
+  const patch = belowConfig(files.registry.records.get(change.type), change.patch)
+  return refusalOfMove({ ...change, before, after, patch }, files)
 }
 
 /** The notes to store with a record. */

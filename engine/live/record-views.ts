@@ -2,6 +2,7 @@ import { flat, leftOutLine, nested } from '../config/stored-records.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { CheckedRecord, RecordSet } from '../config/records.ts'
 import type { Registry } from '../config/registry.ts'
+import type { Settings } from '../config/settings.ts'
 import { secretNames, withoutSecrets } from '../config/secrets.ts'
 import { nowhere } from '../config/sections.ts'
 import { recordsAround } from '../config/records.ts'
@@ -19,6 +20,7 @@ import type { StoredRecord } from '../store/records.ts'
 export interface Shown {
   readonly records: RecordSet
   readonly registry: Registry
+  readonly settings?: Pick<Settings, 'models'> | undefined
   readonly leftOut?: readonly LeftOut[]
 }
 
@@ -26,13 +28,13 @@ export interface Shown {
 export function recordViews(around: Shown): Pick<RecordLookup, 'types' | 'of' | 'find' | 'uses' | 'reveal'> & {
   namesOf(type: string, name: string): ReadonlySet<string>
 } {
-  const { records, registry, leftOut = [] } = around
+  const { records, registry, settings, leftOut = [] } = around
   let all: AllRecords | undefined
   const show = (type: AnyRecord | undefined, view: RecordView): ShownRecord => {
     let shown: JsonObject | undefined
     const make = () => {
       const usual = shownFields(view)
-      return type?.show ? type.show(usual, view, (all ??= recordsAround(records, registry))) : usual
+      return type?.show ? type.show(usual, view, (all ??= recordsAround(records, registry, settings?.models))) : usual
     }
     return {
       ...view,

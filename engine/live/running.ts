@@ -1,9 +1,12 @@
+import { isWithin, rangesOf } from '../config/address-ranges.ts'
+import type { Settings } from '../config/settings.ts'
 import { display, printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { withinPackage, withoutPlaces } from '../config/shipped.ts'
 import { planSteps } from '../pipeline/plan.ts'
 import type { Planning } from '../pipeline/plan.ts'
 import type { HostStatus } from '../spec/host.ts'
+import type { Configuration } from './configuration.ts'
 import type { Finding, PipelineView, Running } from '../spec/running.ts'
 
 /** What is known of the running configuration beside its contents. */
@@ -13,9 +16,20 @@ export class RunningStatus {
   /** The newest files, if they were refused. */
   #refused: { readonly at: number; readonly findings: readonly Diagnostic[] } | undefined
 
+  #untrusted: { readonly peer: string; readonly warning: Diagnostic } | undefined
+
   /** @param root the folder to which names of files are relative */
   constructor(root: string) {
     this.#root = root
+  }
+
+  get hasUntrusted(): boolean {
+    return this.#untrusted !== undefined
+  }
+
+  /** A peer that is no trusted proxy, and the warning that it behaves like one. */
+  untrusted(peer: string, warning: Diagnostic): void {
+    this.#untrusted = { peer, warning }
   }
 
   wentLive(): void {
@@ -31,7 +45,7 @@ export class RunningStatus {
   }
 
   /** The version of a configuration, and the first finding of newer files that were refused. */
-  config(current: Shown['current'] | undefined, scrub: (text: string) => string): HostStatus['config'] {
+  config(current: Pick<Configuration, 'version'> | undefined, scrub: (text: string) => string): HostStatus['config'] {
     const [first] = this.#refused?.findings ?? []
     const told = first === undefined ? 'refused' : withoutPlaces(printDiagnostic(first), this.#root)
     return { version: current?.version ?? '', ...(this.#refused ? { error: scrub(told) } : {}) }
@@ -41,13 +55,21 @@ export class RunningStatus {
   shown(live: Shown): Pick<Running, 'state' | 'reload'> {
     return {
       state: () => {
-        const { version, files, off } = live.current
+        const { version, files, off, warnings, settings } = live.current
+        const proxies = rangesOf(settings.server_config.security.trusted_proxies)
+        const { peer, warning } = this.#untrusted ?? {}
+        const isTrusted = peer === undefined || (proxies !== undefined && isWithin(peer, proxies))
+        const known = warning === undefined || isTrusted ? warnings : [...warnings, warning]
         const refused = this.#refused
         return {
           version,
           loadedAt: this.#loadedAt,
           files: files.map((file) => withinPackage(display(file, this.#root))),
           off,
+          risks: findingsOf(
+            known.filter(({ code }) => risks.has(code)),
+            this.#root,
+          ),
           ...(refused ? { refused: { at: refused.at, findings: findingsOf(refused.findings, this.#root) } } : {}),
         }
       },
@@ -56,8 +78,11 @@ export class RunningStatus {
   }
 }
 
+/** Codes of warnings of what strangers may use. */
+const risks: ReadonlySet<string> = new Set(['weak-secret', 'open-door', 'untrusted-proxy'])
+
 interface Shown {
-  readonly current: { readonly version: string; readonly files: readonly string[]; readonly off: readonly string[] }
+  readonly current: Pick<Configuration, 'version' | 'files' | 'off' | 'warnings'> & { readonly settings: Settings }
   reload(): Promise<readonly Diagnostic[]>
 }
 
@@ -75,7 +100,7 @@ function findingsOf(diagnostics: readonly Diagnostic[], root: string): readonly 
 /** The pipelines of a configuration for clients. */
 export function pipelineViews(planning: Planning): readonly PipelineView[] {
   return planning.pipelines.map((pipeline) => {
-    const { name, summary, protocol, routes, inputs, place } = pipeline
+    const { name, summary, protocol, routes, inputs, without, place } = pipeline
     const { file, line } = place.source.report(place.path, '', '')
     return {
       name,
@@ -86,6 +111,7 @@ export function pipelineViews(planning: Planning): readonly PipelineView[] {
       public: pipeline.public,
       routes: routes.map(({ method, path }) => ({ method, path })),
       inputs,
+      without,
       yaml: () => place.source.textOf?.(place.path) ?? '',
       plan: () => ({
         stages: planSteps(pipeline.stages, planning),

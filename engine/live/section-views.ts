@@ -1,11 +1,13 @@
 import { openSection } from '../config/secrets.ts'
 import { sectionDefaults, sectionSchema } from '../config/sections.ts'
 import { sectionType } from '../config/sections.ts'
-import type { CheckedSection, Overridden, SectionSet } from '../config/sections.ts'
+import type { Overridden } from '../config/placed-settings.ts'
+import type { CheckedSection, SectionSet } from '../config/sections.ts'
 import type { RecordSet } from '../config/records.ts'
 import type { Registry } from '../config/registry.ts'
 import { withinPackage } from '../config/shipped.ts'
 import { leftOutLine } from '../config/stored-records.ts'
+import type { Settings } from '../config/settings.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { SectionView } from '../spec/record-view.ts'
@@ -51,6 +53,7 @@ export interface Shown {
   readonly sections: SectionSet
   readonly overridden: readonly Overridden[]
   readonly registry: Registry
+  readonly settings?: Pick<Settings, 'models'> | undefined
   readonly leftOut?: readonly LeftOut[]
 }
 

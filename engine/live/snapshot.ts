@@ -4,13 +4,14 @@ import type { AnyProvider } from '../spec/provider.ts'
 import type { Offer } from '../spec/open-provider.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { Host } from '../spec/host.ts'
-import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Diagnostic, Path } from '../config/diagnostics.ts'
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import { hideSecrets } from '../config/hidden-findings.ts'
 import type { RecordSet } from '../config/records.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { Registry } from '../config/registry.ts'
-import type { Overridden, SectionSet } from '../config/sections.ts'
+import type { Overridden } from '../config/placed-settings.ts'
+import type { SectionSet } from '../config/sections.ts'
 import { secretsOf } from '../config/secrets.ts'
 import type { ProviderSettings, Settings } from '../config/settings.ts'
 import { offersOf } from '../config/speaking.ts'
@@ -27,6 +28,7 @@ import type { Dispatching } from './dispatch.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
+import { isLinkLocal } from '../upstream/reach.ts'
 import { closeInTime } from './services.ts'
 import { configureServices } from './views.ts'
 import type { ServiceViews } from './views.ts'
@@ -47,8 +49,8 @@ export interface Snapshot {
   readonly leftOut: readonly LeftOut[]
   readonly registry: Registry
   readonly catalog: Catalog
-  /** The providers that may connect to public addresses only, with those that they noted. */
-  readonly publicOnly: ReadonlyMap<string, readonly URL[]>
+  /** The addresses that each provider noted when it was opened. */
+  readonly noted: ReadonlyMap<string, readonly URL[]>
   readonly views: ServiceViews
   /** Pipelines that are served, or dispatched by a stage. */
   readonly pipelines: ReadonlyMap<string, CompiledPipeline>
@@ -91,10 +93,12 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
   const problems: Diagnostic[] = []
   const opened = new Map<string, OpenProvider>()
   const noted = new Map<string, URL[]>()
+  const linkLocal: Diagnostic[] = []
   const catalog = makeCatalog(settings, opened)
   const kept = options.gateway.keep.lease()
   let services: ServiceViews | undefined
   const close = async () => {
+    options.gateway.warmth?.discard(kept)
     await closeProviders(opened, options.gateway)
     await closeInTime(
       () => kept.close(),
@@ -114,18 +118,25 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     let snapshot: Snapshot | undefined
     const dispatch = dispatcher(() => snapshot, options)
     const hostFor = hostMaker({ ...options, kept }, configuration, catalog, dispatch)
+    const reportAt = (index: number, place: Path, code: string, message: string) => {
+      const given = configuration.records.get('provider')?.[index]?.given
+      return (given?.source ?? source).report([...(given?.path ?? []), ...place], code, message)
+    }
     settings.providers.forEach((entry, index) => {
       try {
         opened.set(
           entry.name,
           openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` }), views, noted),
         )
+        if (entry.reach !== 'any' && noted.get(entry.name)?.some(isLinkLocal)) {
+          const message = `the provider "${entry.name}" is not connected to at link-local addresses; only with allow_link_local, in the file`
+          linkLocal.push({ ...reportAt(index, [], 'link-local', message), warning: true })
+        }
       } catch (error) {
         if (error instanceof NotOpen && error.told) return
         const place = error instanceof Refusal ? error.path : []
         const message = `the provider "${entry.name}" cannot be opened: ${wordsOfThrown(error)}`
-        const given = configuration.records.get('provider')?.[index]?.given
-        problems.push((given?.source ?? source).report([...(given?.path ?? []), ...place], 'open', message))
+        problems.push(reportAt(index, place, 'open', message))
       }
     })
     const { compiled, diagnostics: unbuilt } = compilePipelines(written, {
@@ -152,11 +163,11 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       leftOut: configuration.leftOut ?? [],
       registry,
       catalog,
-      publicOnly: noted,
+      noted,
       views,
       pipelines: compiled,
       written,
-      warnings,
+      warnings: [...warnings, ...linkLocal],
       off,
       files,
       folders,
@@ -170,7 +181,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
 }
 
 function openProvider(
-  { name, type, config, off, publicOnly }: ProviderSettings,
+  { name, type, config, off, reach }: ProviderSettings,
   registry: Registry,
   given: Host,
   views: Pick<ServiceViews, 'of'>,
@@ -179,8 +190,8 @@ function openProvider(
   const plugin = registry.providers.get(type)
   if (plugin === undefined) throw new Error(`no provider type "${type}"`)
   const addresses: URL[] = []
-  if (publicOnly) noted.set(name, addresses)
-  const host = publicOnly ? { ...given, publicOnly: { note: (url: URL) => void addresses.push(url) } } : given
+  noted.set(name, addresses)
+  const host = { ...given, bounds: { reach, note: (url: URL) => void addresses.push(url) } }
   if (off === undefined) {
     const callee = { name, type, offers: offersOf(plugin, config, registry.codecs) }
     return { ...callee, provider: toldProvider(plugin.open(config, host, views.of(plugin.uses)), callee) }

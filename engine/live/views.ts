@@ -53,6 +53,9 @@ export interface ServiceViews {
   close(): Promise<void>
 }
 
+/** The code of a finding after which a service has no view. One that refuses a record has its view. */
+export const refusedByService = 'service'
+
 /** Configures every service of a configuration, in the order of `uses`, even if some refuse it. */
 export async function configureServices(options: ViewOptions): Promise<ServiceViews> {
   const { registry, settings, catalog, version, fileVersion, services, log } = options
@@ -161,10 +164,14 @@ function finding(
   // Any other error is not caused by stored settings, and may be temporary.
   if (!(error instanceof Refusal)) {
     const origin = error instanceof MigrationError ? ` of ${registry.origins.get(name)}` : ''
-    return file.report(own, 'service', `the service "${name}"${origin} cannot be opened: ${wordsOfThrown(error)}`)
+    return file.report(
+      own,
+      refusedByService,
+      `the service "${name}"${origin} cannot be opened: ${wordsOfThrown(error)}`,
+    )
   }
   const { source, path } = sections.get(section) ?? { source: file, path: own }
-  return source.report([...path, ...error.path], 'service', error.message)
+  return source.report([...path, ...error.path], refusedByService, error.message)
 }
 
 function closeView({ name }: AnyService, view: Configured<unknown>, log: Logger): Promise<void> {

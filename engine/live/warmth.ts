@@ -3,12 +3,18 @@ import type { Logger } from 'pino'
 /** Milliseconds between two pieces, so that arrived requests come first. */
 const gap = 20
 
+interface Piece {
+  readonly prepare: () => void
+  /** The configuration that the piece belongs to, by any object of its own; undefined: the process. */
+  readonly of: object | undefined
+}
+
 /**
  * Prepares what the first requests would otherwise wait for, piece by piece, once the process serves. A process that
  * only checks a configuration prepares nothing.
  */
 export class Warmth {
-  readonly #pieces: (() => void)[] = []
+  #pieces: Piece[] = []
   readonly #log: Pick<Logger, 'warn'>
   #serving = false
   #next: NodeJS.Timeout | undefined
@@ -18,11 +24,17 @@ export class Warmth {
     this.#log = log
   }
 
-  /** Queues a piece, on demand before all others. */
-  readonly add = (piece: () => void, isFirst = false): void => {
+  /** Queues a piece, on demand before all others, until it is done or the pieces of `of` are discarded. */
+  add(prepare: () => void, isFirst = false, of?: object): void {
+    const piece = { prepare, of }
     if (isFirst) this.#pieces.unshift(piece)
     else this.#pieces.push(piece)
     if (this.#serving) this.#schedule()
+  }
+
+  /** Discards the pieces of a configuration that gets no requests any more: each would hold all of it in memory. */
+  discard(of: object): void {
+    this.#pieces = this.#pieces.filter((piece) => piece.of !== of)
   }
 
   /** The process serves: starts the queued pieces. Resolves when they are done or stopped. */
@@ -47,7 +59,7 @@ export class Warmth {
   #do(): void {
     this.#next = undefined
     try {
-      this.#pieces.shift()?.()
+      this.#pieces.shift()?.prepare()
     } catch (error) {
       this.#log.warn({ err: error }, 'a part could not be prepared in advance; the first request prepares it')
     }

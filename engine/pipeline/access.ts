@@ -4,8 +4,8 @@ import type { Pipeline, StepNode } from './nodes.ts'
 type First = 'asks' | 'other' | 'nothing'
 
 /**
- * Whether a stage that provides `principal` comes first on every path, after guards at most. A step that could not be parsed may be that
- * stage.
+ * Whether a stage that provides `principal`, or one that ends the path, comes first on every path, after guards at most.
+ * A step that could not be parsed may be that stage.
  */
 export function asksFirst(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipeline>): boolean {
   return firstOf(steps, byName, []) === 'asks'
@@ -28,7 +28,7 @@ function firstOfStep(step: StepNode, byName: ReadonlyMap<string, Pipeline>, open
     case 'unknown':
       return 'asks'
     case 'stage':
-      if (step.stage.provides.includes('principal')) return 'asks'
+      if (step.stage.provides.includes('principal') || step.stage.ends === true) return 'asks'
       return step.stage.guards === true ? 'nothing' : 'other'
     case 'attempt':
       return allOf(

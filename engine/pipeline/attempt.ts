@@ -1,11 +1,14 @@
 import type { Candidate } from '../spec/catalog.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
+import { defined } from '../spec/json.ts'
+import type { Retry } from '../spec/error-table.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
 import { puts } from './bag.ts'
 import type { Bag } from './bag.ts'
 import { FurtherTries } from './further-tries.ts'
 import type { Waits } from './further-tries.ts'
+import { usualFailures } from './format.ts'
 import { milliseconds } from './options.ts'
 import type { RequestRetries, RetryBudget, RetryShare } from './retry-budget.ts'
 import type { RunScope, Step } from './step.ts'
@@ -42,8 +45,8 @@ export function triesOf(options: JsonObject): Waits & Pick<Attempt, 'tries' | 'o
 
 /**
  * Tries candidates until one succeeds. Each try starts from the same slots, with the next candidate as `model`; after
- * the last candidate it starts over. A candidate whose error is tagged `other` is not tried twice in a row, and one
- * that asked for a longer wait than `waitMax` is not tried again. Neither is one whose provider has used up its retries.
+ * the last candidate it starts over. A candidate whose error allows another try only elsewhere is not tried twice in a
+ * row, and one that asked for a longer wait than `waitMax` is not tried again. Neither is one whose provider has used up its retries.
  * A candidate that a stage passes over (tag `passed-over`) counts as no try and is not tried again. Rejects with the
  * last error of a try.
  */
@@ -65,7 +68,7 @@ export function attemptStep(attempt: Attempt): Step {
 
 function triesStep(attempt: Attempt): Step {
   const copies = puts(['model', ...attempt.gives] as SlotName[])
-  const matches = matcher(attempt.on)
+  const where = placed(attempt.on)
   return async (slots, scope) => {
     const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
     const calls = attempt.retries.request()
@@ -83,7 +86,7 @@ function triesStep(attempt: Attempt): Step {
         } catch (thrown) {
           const error = asGatewayError(thrown)
           noteFailure(scope, candidate, error)
-          further ??= new FurtherTries(candidates, calls, { ...attempt, matches })
+          further ??= new FurtherTries(candidates, calls, { ...attempt, where })
           candidate = await following(further, error, scope)
         }
       }
@@ -117,15 +120,25 @@ function matcher(on: readonly string[]): (error: GatewayError) => boolean {
   return ({ tags }) => tags.some((tag) => words.has(tag) || (/^\d{3}$/.test(tag) && words.has(`${tag.slice(0, 1)}xx`)))
 }
 
+/**
+ * Where another try is allowed after an error: the words in `on` decide. The usual words leave it to the error table
+ * whether the same candidate may be asked again, because a try after a timeout costs its time and its tokens twice.
+ */
+function placed(on: readonly string[]): (error: GatewayError) => Retry {
+  const matches = matcher(on)
+  const isUsual = new Set(on).symmetricDifference(usualFailures).size === 0
+  return (error) => (matches(error) ? (isUsual ? error.retry : 'same') : 'never')
+}
+
 /** Whether the exchange was aborted, or its deadline has passed. */
 function over(scope: RunScope): boolean {
   return scope.signal.aborted || scope.clock() >= scope.deadline
 }
 
-function noteFailure(scope: RunScope, { model, provider }: Candidate, { code, tags }: GatewayError): void {
+function noteFailure(scope: RunScope, { model, provider }: Candidate, { code, tags, facts }: GatewayError): void {
   const before = (scope.notes.get('tries') ?? []) as readonly Json[]
   const status = tags.find((tag) => /^\d{3}$/.test(tag))
-  const answered = status === undefined ? {} : { status: Number(status) }
+  const answered = defined({ status: status && Number(status), refusal: facts['refusal'], told: facts['told'] })
   scope.note('tries', [...before, { model: model.name, provider: provider.name, code, ...answered }])
 }
 

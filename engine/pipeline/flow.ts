@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Registry } from '../config/registry.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { asksFirst } from './access.ts'
 import { proves } from './match.ts'
@@ -17,15 +18,22 @@ interface Known {
   sureOfAll: boolean
   /** Whether some path has such a step. */
   maybeAll: boolean
+  /** The stage with which every path ended before this point. Nothing is asked of what is never reached. */
+  ended?: string
 }
 
 /**
  * Proves that each stage finds the slots it needs, that a served pipeline authenticates its client first and always
  * replies, and that included pipelines exist. Includes are checked where they are used and, once, on their own.
+ * @param stages of the configuration; findings name those that give a missing slot
  * @param incomplete whether some pipeline could not be read; an unknown name may then be its name
  */
-export function checkFlow(pipelines: readonly Pipeline[], incomplete = false): Diagnostic[] {
-  const checker = new FlowChecker(pipelines, incomplete)
+export function checkFlow(
+  pipelines: readonly Pipeline[],
+  { stages }: Pick<Registry, 'stages'>,
+  incomplete = false,
+): Diagnostic[] {
+  const checker = new FlowChecker(pipelines, stages, incomplete)
   for (const pipeline of pipelines) checker.check(pipeline)
   return checker.diagnostics
 }
@@ -33,11 +41,13 @@ export function checkFlow(pipelines: readonly Pipeline[], incomplete = false): D
 class FlowChecker {
   readonly diagnostics: Diagnostic[] = []
   readonly #byName: ReadonlyMap<string, Pipeline>
+  readonly #stages: Registry['stages']
   readonly #incomplete: boolean
   readonly #results = new Map<Pipeline, Known>()
   readonly #open: Pipeline[] = []
 
-  constructor(pipelines: readonly Pipeline[], incomplete: boolean) {
+  constructor(pipelines: readonly Pipeline[], stages: Registry['stages'], incomplete: boolean) {
+    this.#stages = stages
     this.#incomplete = incomplete
     this.#byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
   }
@@ -66,10 +76,10 @@ class FlowChecker {
         'key',
       )
     this.#walk(pipeline.finally, {
-      ...end,
       sure: new Set([...start, 'outcome']),
       maybe: new Set([...end.maybe, 'outcome']),
       sureOfAll: false,
+      maybeAll: end.maybeAll,
     })
     this.#open.pop()
     return end
@@ -87,7 +97,15 @@ class FlowChecker {
   }
 
   #walk(steps: readonly StepNode[], start: Known): Known {
-    return steps.reduce((known, step) => this.#step(step, known), start)
+    let known = start
+    for (const step of steps) {
+      if (known.ended !== undefined) {
+        this.#report(step.place, 'unreachable', `"${known.ended}" ends the path, so this step is never reached`)
+        return known
+      }
+      known = this.#step(step, known)
+    }
+    return known
   }
 
   #step(step: StepNode, known: Known): Known {
@@ -109,7 +127,8 @@ class FlowChecker {
     for (const named of names) if (named.kind === 'pipeline' && named.inputs) this.#dispatched(named, stage.name)
     const ingress = stage.body === undefined ? [] : ['ingress']
     const needs = new Set([...stage.needs, ...(stage.insists?.(config) ?? []), ...ingress])
-    return perhaps(given(this.#need([...needs], stage.name, place, known), stage.provides), stage.gives)
+    const after = perhaps(given(this.#need([...needs], stage.name, place, known), stage.provides), stage.gives)
+    return stage.ends ? { ...after, sureOfAll: true, ended: stage.name } : after
   }
 
   #use({ pipeline: name, place }: UseNode, known: Known): Known {
@@ -128,6 +147,7 @@ class FlowChecker {
       maybe: new Set([...satisfied.maybe, ...inner.maybe]),
       sureOfAll: known.sureOfAll || inner.sureOfAll,
       maybeAll: known.maybeAll || inner.maybeAll,
+      ...(inner.ended === undefined ? {} : { ended: inner.ended }),
     }
   }
 
@@ -177,7 +197,7 @@ class FlowChecker {
     this.#report(
       place,
       'missing-slot',
-      `condition reads "${slot}", which nothing earlier provides${didYouMean(slot, known.maybe)}`,
+      `condition reads "${slot}", which nothing earlier provides${this.#remedy(slot, known)}`,
       'key',
     )
   }
@@ -195,10 +215,19 @@ class FlowChecker {
       const why =
         known.maybe.has(slot) || known.maybeAll
           ? 'which only some paths provide'
-          : `which no earlier stage provides${didYouMean(slot, known.maybe)}`
+          : `which no earlier stage provides${this.#remedy(slot, known)}`
       this.#report(place, 'missing-slot', `"${who}" needs "${slot}", ${why}`)
     }
     return missing.length > 0 ? given(known, missing) : known
+  }
+
+  /** The stages that give a slot; for a slot that none gives, the known one that is nearest. */
+  #remedy(slot: string, { maybe }: Known): string {
+    const givers = [...this.#stages.values()].filter(({ provides, needs, gives }) =>
+      // What a stage only changes must be there before it.
+      [...provides, ...(gives ?? [])].some((given) => given === slot && !needs.includes(given)),
+    )
+    return givers.length === 0 ? didYouMean(slot, maybe) : `; given by ${listed(givers.map(({ name }) => name))}`
   }
 
   #exists(name: string, place: Place): Pipeline | undefined {
@@ -227,10 +256,22 @@ function perhaps(known: Known, slots: readonly string[] = []): Known {
 function merge(paths: readonly Known[]): Known {
   const certain = paths.filter((path) => !path.sureOfAll).map((path) => path.sure)
   const sure = certain.reduce((left, right) => left.intersection(right), certain[0] ?? new Set<string>())
+  const [ended] = paths.every((path) => path.ended !== undefined) ? paths.map((path) => path.ended) : []
   return {
     sure,
     maybe: new Set(paths.flatMap((path) => [...path.maybe])),
     sureOfAll: certain.length === 0,
     maybeAll: paths.some((path) => path.maybeAll),
+    ...(ended === undefined ? {} : { ended }),
   }
+}
+
+/** The most names that a finding lists. */
+const mostNames = 4
+
+function listed(names: readonly string[]): string {
+  const quoted = names.slice(0, mostNames).map((name) => `"${name}"`)
+  const more = names.length - quoted.length
+  const all = [...quoted, ...(more > 0 ? [`${more} more`] : [])]
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
 }

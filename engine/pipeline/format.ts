@@ -64,6 +64,14 @@ export const pipelineFormat = {
       items: { type: 'string' },
       description: 'Slots that must be there when it starts.',
     },
+    without: {
+      type: 'array',
+      default: [],
+      uniqueItems: true,
+      items: { type: 'string', minLength: 1 },
+      description:
+        'Duties that it need not pay, such as "limit"; neither need what it includes. The reference of each stage says what it owes.',
+    },
     stages: steps,
     finally: {
       ...steps,
@@ -94,6 +102,9 @@ export const armFormat = {
 /** A `switch`: its first arm that matches is run. */
 export const switchFormat = { type: 'array', minItems: 1, description: 'Runs the first arm that matches.' } as const
 
+/** The words of `on` where nobody wrote others. */
+export const usualFailures: ReadonlySet<string> = new Set(['connect', 'timeout', 'invalid', '429', '5xx'])
+
 /** An `attempt`. */
 export const attemptFormat = {
   type: 'object',
@@ -112,7 +123,7 @@ export const attemptFormat = {
     },
     on: {
       type: 'array',
-      default: ['connect', 'timeout', 'invalid', '429', '5xx'],
+      default: [...usualFailures],
       'x-setting': 'resilience.retries.on',
       items: {
         type: ['string', 'integer'],
@@ -122,7 +133,7 @@ export const attemptFormat = {
         maximum: 599,
       },
       description:
-        'Failures to try again after: connect, timeout, invalid, an upstream status, or a class of them (4xx, 5xx).',
+        'Failures to try again after, with the next candidate or, after the last one, with the first: connect, timeout, invalid (an unreadable answer), an upstream status, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is.',
     },
     wait: {
       ...durationSchema,

@@ -1,6 +1,7 @@
 import type { Candidate } from '../spec/catalog.ts'
 import { passedOver } from '../spec/error.ts'
 import type { GatewayError } from '../spec/error.ts'
+import type { Retry } from '../spec/error-table.ts'
 import type { RequestRetries, RetryShare } from './retry-budget.ts'
 
 /** How long an `attempt` waits, in milliseconds. */
@@ -16,8 +17,8 @@ export interface TryRules extends Waits {
   /** Tries in all. */
   readonly tries: number
   readonly budget: RetryShare
-  /** Whether an error allows another try. */
-  readonly matches: (error: GatewayError) => boolean
+  /** Where another try is allowed after an error. */
+  readonly where: (error: GatewayError) => Retry
 }
 
 /** What was learned about a candidate. */
@@ -44,6 +45,8 @@ export class FurtherTries {
   /** Index of the present candidate, and of the one that was tried last. */
   #at = 0
   #last: number | undefined
+  /** Where that one's error allows another try. */
+  #where: Retry = 'never'
   /** The number of the try that is being made, from 1. */
   number = 1
   /** The error of the last try; undefined: every candidate so far was passed over. */
@@ -65,8 +68,8 @@ export class FurtherTries {
   /**
    * The candidate to try after the present one has failed: the next one in line; after the last one, the line starts
    * over. Before a candidate is tried again, there is a random wait (full jitter), which is never shorter than what the
-   * candidate asked for. One that asked for more than `waitMax` is not tried again, and one whose error is tagged
-   * `other` is not tried twice in a row.
+   * candidate asked for. One that asked for more than `waitMax` is not tried again, and one whose error allows
+   * another try only elsewhere is not tried twice in a row.
    * @param now the time on the clock of `Tried.ready`
    * @returns undefined: there may be no further try
    */
@@ -94,20 +97,21 @@ export class FurtherTries {
 
   /** Notes a failed try. Returns whether another one is allowed. */
   #fail(error: GatewayError, now: number): boolean {
-    const { tries, waitMax, matches } = this.#rules
+    const { tries, waitMax, where } = this.#rules
     this.error = error
     this.#last = this.#at
+    this.#where = where(error)
     const asked = (error.failure.retryAfter ?? 0) * 1_000
     const times = (this.#tried.get(this.#at)?.times ?? 0) + 1
     this.#tried.set(this.#at, { times, ready: asked > waitMax ? Infinity : now + asked })
-    return this.number++ < tries && error.retry !== 'never' && matches(error)
+    return this.number++ < tries && this.#where !== 'never'
   }
 
   /** Milliseconds to wait before a candidate is tried; undefined: it is not tried. */
   #wait(index: number, now: number): number | undefined {
     const before = this.#tried.get(index)
     if (before === undefined) return 0
-    if (before.ready === Infinity || (index === this.#last && this.error?.retry !== 'same')) return undefined
+    if (before.ready === Infinity || (index === this.#last && this.#where !== 'same')) return undefined
     const { wait, waitMax } = this.#rules
     return Math.max(this.#random() * Math.min(waitMax, wait * 2 ** (before.times - 1)), before.ready - now)
   }

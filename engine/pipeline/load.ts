@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { filesOf, foldersOf, hashContents, readFolder } from '../config/files.ts'
+import { filesOf, foldersOf, hashContents, readFolder, unreadFile } from '../config/files.ts'
 import type { Folder } from '../config/files.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { display } from '../config/diagnostics.ts'
@@ -10,6 +10,9 @@ import { readSource } from '../config/source.ts'
 import { unusedAliases, withAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
 import { checkBodies } from './check-bodies.ts'
+import { checkOrder } from './check-order.ts'
+import { checkDuties, waivedDuties } from './check-duties.ts'
+import type { Advice } from './check-duties.ts'
 import { checkSettles } from './check-settles.ts'
 import { checkFlow } from './flow.ts'
 import { namesOf, unknownNames, wordsOf } from './named.ts'
@@ -24,6 +27,10 @@ export interface LoadedPipelines {
   readonly diagnostics: readonly Diagnostic[]
   /** Probable mistakes that do not prevent serving. */
   readonly warnings: readonly Diagnostic[]
+  /** Warnings that depend on settings. */
+  readonly advice: readonly Advice[]
+  /** What an operator wants on purpose, and should not forget. */
+  readonly notes: readonly Diagnostic[]
   readonly files: readonly string[]
   /** Hash of the files' contents. */
   readonly hash: string
@@ -36,6 +43,8 @@ export interface LoadedPipelines {
 export interface PipelineText {
   readonly file: string
   readonly text: string
+  /** Whether the file is one of the product. */
+  readonly shipped?: boolean
 }
 
 /**
@@ -61,12 +70,18 @@ export async function loadPipelines(
   const layers = await readLayers(own, shipped)
   const files = layers.files.filter((file) => !isFixture(file))
   const texts = await Promise.all(
-    files.map(async (file) => ({ file: display(file, root), text: await readFile(file, 'utf8') })),
+    files.map(async (file) => ({
+      file: display(file, root),
+      text: await readFile(file, 'utf8'),
+      shipped: layers.shipped.has(file),
+    })),
   )
   const hash = hashContents(texts.map(({ file, text }) => ({ file, content: text })))
   const wanted = texts.filter(({ text }, index) => !layers.covering.has(files[index] ?? '') || text.trim() !== '')
   const { folders, missing } = layers
-  return { ...checkPipelines(wanted, registry, environment, records), files, hash, folders, missing }
+  const checked = checkPipelines(wanted, registry, environment, records)
+  const unread = layers.unread.map((file) => unreadFile(display(file, root), 'pipelines', '.yaml or .yml'))
+  return { ...checked, warnings: [...checked.warnings, ...unread], files, hash, folders, missing }
 }
 
 /** The fixture files of the folders; a user's file replaces a product file of the same name. */
@@ -84,18 +99,18 @@ export function checkPipelines(
   registry: Registry,
   environment: Environment,
   records: KnownNames = {},
-): { pipelines: Pipeline[]; diagnostics: Diagnostic[]; warnings: readonly Diagnostic[] } {
+): Omit<LoadedPipelines, 'files' | 'hash' | 'folders' | 'missing'> {
   const diagnostics: Diagnostic[] = []
   const aliases: Aliases[] = []
   let incomplete = false
-  const pipelines = texts.flatMap(({ file, text }) => {
+  const pipelines = texts.flatMap(({ file, text, shipped }) => {
     const read = readSource(file, text, environment)
     diagnostics.push(...read.diagnostics)
     if (read.source.value === null && read.diagnostics.length > 0) {
       incomplete = true
       return []
     }
-    const parsed = parsePipelines(read.source, registry)
+    const parsed = parsePipelines(read.source, registry, shipped)
     diagnostics.push(...parsed.diagnostics)
     aliases.push(...parsed.aliases)
     return parsed.pipelines
@@ -106,12 +121,22 @@ export function checkPipelines(
     ...(incomplete ? {} : { pipeline: { words: pipelines.map(({ name }) => name) } }),
   }
   const named = [...checkNames(pipelines), ...unknownNames(namesOf(pipelines), known)]
-  const flow = [...checkFlow(pipelines, incomplete), ...checkSettles(pipelines), ...checkBodies(pipelines)]
+  const flow = [...checkFlow(pipelines, registry, incomplete), ...checkSettles(pipelines), ...checkBodies(pipelines)]
+  const { diagnostics: unpaid, advice } = checkDuties(pipelines, registry)
+  const found = Object.groupBy(diagnostics, ({ warning }) => (warning ? 'warnings' : 'errors'))
+  const isSound = !incomplete && (found.errors ?? []).length + named.length + flow.length + unpaid.length === 0
+  const doubtful = isSound ? checkOrder(pipelines, namedByCommands(registry)) : []
   return {
     pipelines: withAliases(pipelines, aliases),
-    diagnostics: [...diagnostics, ...named, ...flow],
-    warnings: incomplete ? [] : unusedAliases(pipelines, aliases),
+    diagnostics: [...(found.errors ?? []), ...named, ...flow, ...unpaid],
+    warnings: [...(found.warnings ?? []), ...(incomplete ? [] : unusedAliases(pipelines, aliases)), ...doubtful],
+    advice,
+    notes: waivedDuties(pipelines),
   }
+}
+
+function namedByCommands({ commands }: Registry): readonly string[] {
+  return [...commands.values()].flatMap((command) => command.pipelines ?? [])
 }
 
 interface Layers {
@@ -120,6 +145,10 @@ interface Layers {
   readonly folders: readonly string[]
   /** The user's files among them that replace a product file. */
   readonly covering: ReadonlySet<string>
+  /** The user's files that are no pipelines by their names alone. */
+  readonly unread: readonly string[]
+  /** The product's files among them. */
+  readonly shipped: ReadonlySet<string>
   readonly missing: string | undefined
 }
 
@@ -132,10 +161,16 @@ async function readLayers(own: string, shipped: string | undefined): Promise<Lay
   const mine = tree === undefined || tree.path === base?.path ? [] : named(tree)
   const names = new Map(mine)
   const brought = base === undefined ? [] : named(base)
+  const kept = brought.filter(([name]) => !names.has(name))
   return {
-    files: [...brought.filter(([name]) => !names.has(name)), ...mine].map(([, file]) => file),
+    files: [...kept, ...mine].map(([, file]) => file),
+    shipped: new Set(kept.map(([, file]) => file)),
     folders: [...(base ? foldersOf(base) : []), ...(tree ? foldersOf(tree) : [dirname(own)])],
     covering: new Set(brought.flatMap(([name]) => names.get(name) ?? [])),
+    unread:
+      tree === undefined
+        ? []
+        : filesOf(tree).filter((file) => /\.(ya?ml\.txt|ya?ml|json)$/i.test(file) && !isYaml(file)),
     missing: tree === undefined ? own : undefined,
   }
 }
@@ -143,8 +178,12 @@ async function readLayers(own: string, shipped: string | undefined): Promise<Lay
 /** The YAML files of a folder, by relative name without extension. */
 function named(folder: Folder): [string, string][] {
   return filesOf(folder)
-    .filter((file) => /\.ya?ml$/.test(file))
+    .filter(isYaml)
     .map((file) => [relative(folder.path, file).replace(/\.ya?ml$/, ''), file])
+}
+
+function isYaml(file: string): boolean {
+  return /\.ya?ml$/.test(file)
 }
 
 function isFixture(file: string): boolean {

@@ -96,7 +96,7 @@ function holds(test: Test, value: unknown): boolean {
 }
 
 /** Whether a text matches a pattern. Each part takes its first possible place, so the time is linear. */
-function fits(text: string, pattern: string): boolean {
+export function fits(text: string, pattern: string): boolean {
   const [first = '', ...parts] = pattern.split('*')
   const last = parts.pop()
   if (last === undefined) return text === pattern

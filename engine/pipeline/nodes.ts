@@ -124,6 +124,10 @@ export interface Pipeline {
   readonly relays: boolean
   readonly public: boolean
   readonly inputs: readonly string[]
+  /** Duties that it and what it includes need not pay. */
+  readonly without: readonly string[]
+  /** Whether its file is one of the product. */
+  readonly shipped: boolean
   readonly stages: readonly StepNode[]
   readonly finally: readonly StepNode[]
   readonly place: Place

@@ -1,18 +1,20 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AnyClientCodec } from '../spec/codec.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
-import { duration } from '../spec/duration.ts'
+import { duration, isDuration, isTooShort, tooShort } from '../spec/duration.ts'
 import type { Diagnostic, Path } from '../config/diagnostics.ts'
 import { structuralWords, timeoutWord } from '../config/components.ts'
 import type { Registry } from '../config/registry.ts'
 import type { Source } from '../config/source.ts'
-import { clientCodec } from '../config/speaking.ts'
+import { clientCodec, speaksToClients } from '../config/speaking.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { validator } from '../config/validate.ts'
 import { parseAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
 import { armFormat, attemptFormat, attemptOptions, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
 import { checkStage } from './check-stage.ts'
-import { wrongField } from './fields.ts'
+import { doubtfulCondition, wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
 import { namesIn } from './named.ts'
 import { milliseconds, unwrittenOptions } from './options.ts'
@@ -25,11 +27,14 @@ const lists: readonly string[] = ['endpoints', 'aliases']
 export function parsePipelines(
   source: Source,
   registry: Registry,
+  shipped = false,
 ): { pipelines: Pipeline[]; aliases: readonly Aliases[]; diagnostics: Diagnostic[] } {
   const diagnostics = source.missing.map(({ path, name }) =>
     source.report(path, 'unset-variable', `${name} is not set; set it or write \${${name}:-default}`),
   )
-  const parser = new Parser(source, registry, diagnostics)
+  if (source.value === null)
+    return { pipelines: [], aliases: [], diagnostics: [source.report([], 'type', nothingInIt)] }
+  const parser = new Parser(source, registry, diagnostics, shipped)
   const list = lists.find((word) => isObject(source.value) && source.value[word] !== undefined)
   if (!isObject(source.value) || list === undefined)
     return { pipelines: [parser.pipeline([], source.value) ?? []].flat(), aliases: [], diagnostics }
@@ -44,6 +49,9 @@ export function parsePipelines(
     diagnostics,
   }
 }
+
+const nothingInIt =
+  'there is no pipeline in it; a file without any text removes the shipped file of the same name, and no other'
 
 /** Timeout of a stage if neither the stage nor its pipeline sets one. */
 const stageTimeout = '60s'
@@ -61,12 +69,16 @@ class Parser {
   readonly #registry: Registry
   readonly #diagnostics: Diagnostic[]
   readonly #slots: ReadonlySet<string>
+  /** The codecs of the clients whose requests the pipeline may see. */
+  #codecs: readonly AnyClientCodec[] = []
+  readonly #shipped: boolean
 
-  constructor(source: Source, registry: Registry, diagnostics: Diagnostic[]) {
+  constructor(source: Source, registry: Registry, diagnostics: Diagnostic[], shipped: boolean) {
     this.#source = source
     this.#registry = registry
     this.#diagnostics = diagnostics
     this.#slots = slotVocabulary(registry)
+    this.#shipped = shipped
   }
 
   pipeline(path: Path, given: Json): Pipeline | undefined {
@@ -74,6 +86,8 @@ class Parser {
     if (!isObject(value)) return undefined
     const place = this.#place(path)
     const { protocol } = value
+    const codecs = [...this.#registry.codecs.values()].filter(speaksToClients)
+    this.#codecs = protocol === undefined ? codecs : codecs.filter((one) => one.protocol === protocol)
     if (typeof protocol === 'string' && !this.#registry.incomplete) this.#protocol([...path, 'protocol'], protocol)
     return {
       name: typeof value['name'] === 'string' ? value['name'] : '',
@@ -86,6 +100,8 @@ class Parser {
       relays: value['socket'] === 'relay',
       public: value['public'] === true,
       inputs: this.#inputs([...path, 'inputs'], texts(value['inputs'])),
+      without: texts(value['without']),
+      shipped: this.#shipped,
       stages: this.#steps([...path, 'stages'], value['stages']),
       finally: this.#steps([...path, 'finally'], value['finally']),
       place,
@@ -132,6 +148,7 @@ class Parser {
     const timeout = value[timeoutWord]
     if (timeout === undefined || step.kind === 'unknown') return step
     this.#valid(timeoutFormat, [...path, timeoutWord], timeout)
+    if (isTooShort(timeout)) this.#report([...path, timeoutWord], 'timeout', tooShort, 'value', 'warning')
     return { ...step, timeout: milliseconds(timeout) }
   }
 
@@ -167,7 +184,9 @@ class Parser {
     const before = this.#diagnostics.length
     const config = this.#valid(schema, at, this.#fields(name, schema, at, given))
     if (isObject(config) && this.#diagnostics.length === before)
-      this.#diagnostics.push(...checkStage(stage, config, this.#place(at), this.#registry))
+      this.#diagnostics.push(
+        ...checkStage(stage, config, this.#place(at), { registry: this.#registry, codecs: this.#codecs }),
+      )
     const names = namesIn(schema, config, this.#place(at))
     const timeout = duration(stage.timeout ?? stageTimeout)
     const settings = unwrittenOptions(schema, given)
@@ -187,10 +206,16 @@ class Parser {
   #switch(place: Place, at: Path, given: Json): StepNode {
     const value = this.#valid(switchFormat, at, given)
     if (!Array.isArray(value)) return { kind: 'unknown', place }
+    const earlier: JsonObject[] = []
     const arms = value.map((arm: Json, index): SwitchNode['arms'][number] => {
       const path = [...at, index]
       const checked = this.#valid(armFormat, path, arm)
       const { when, do: steps } = isObject(checked) ? checked : {}
+      if (isObject(when)) {
+        if (earlier.some((one) => asksNoMore(one, when)))
+          this.#report([...path, 'when'], 'unreachable', 'an earlier arm takes all that this one asks for')
+        earlier.push(when)
+      }
       if (when === undefined && index < value.length - 1)
         this.#report(path, 'unreachable', 'an arm without "when" matches everything; later arms are never reached')
       return {
@@ -210,6 +235,11 @@ class Parser {
       }
       const wrong = wrongField(condition, this.#registry.slots.get(condition.slot))
       if (wrong !== undefined) this.#report([...path, key], 'unknown-field', wrong, 'key')
+      const doubtful = doubtfulCondition(condition, this.#codecs)
+      if (doubtful !== undefined) {
+        const { code, message } = doubtful
+        this.#diagnostics.push({ ...this.#source.report([...path, key], code, message, 'key'), warning: true })
+      }
       return [condition]
     })
   }
@@ -223,6 +253,15 @@ class Parser {
     if (typeof over === 'string' && this.#registry.slots.has(over) && !this.#registry.slots.get(over)?.candidates)
       this.#report([...at, 'over'], 'no-list', `"${over}" is not a list of candidates; an attempt needs one`)
     if (this.#diagnostics.length > before && typeof over !== 'string') return { kind: 'unknown', place }
+    const { wait, wait_max: most } = isObject(given) ? given : {}
+    if (isDuration(wait) && isDuration(most) && duration(wait) > duration(most))
+      this.#report(
+        [...at, 'wait'],
+        'wait',
+        `is longer than wait_max (${most}), which is the longest wait ever`,
+        'value',
+        'warning',
+      )
     return {
       kind: 'attempt',
       place,
@@ -246,9 +285,15 @@ class Parser {
     return { source: this.#source, path }
   }
 
-  #report(path: Path, code: string, message: string, at: 'key' | 'value' = 'value'): void {
-    this.#diagnostics.push(this.#source.report(path, code, message, at))
+  #report(path: Path, code: string, message: string, at: 'key' | 'value' = 'value', as = 'error'): void {
+    const finding = this.#source.report(path, code, message, at)
+    this.#diagnostics.push(as === 'warning' ? { ...finding, warning: true } : finding)
   }
+}
+
+/** Whether the conditions of an arm of a `switch` hold wherever those of another one do. */
+function asksNoMore(one: JsonObject, other: JsonObject): boolean {
+  return Object.entries(one).every(([key, value]) => isDeepStrictEqual(value, other[key]))
 }
 
 function texts(value: Json | undefined): string[] {

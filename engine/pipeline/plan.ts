@@ -47,7 +47,7 @@ function planned(step: StepNode, path: string, plan: Plan, { byName, sections }:
   const base = { kind, path, file: withinPackage(file), line, column, ...timeout }
   switch (step.kind) {
     case 'stage': {
-      const { name, needs, reads = [], provides, gives, settles } = step.stage
+      const { name, needs, reads = [], provides, gives, settles, owes, pays } = step.stage
       const options = plannedOptions(step.config, step.settings, within(place, name), sections)
       const insisted = step.stage.insists?.(step.config) ?? []
       const optional = reads.filter((slot) => !insisted.includes(slot))
@@ -59,6 +59,8 @@ function planned(step: StepNode, path: string, plan: Plan, { byName, sections }:
         provides,
         ...(gives ? { gives } : {}),
         ...(settles ? { settles } : {}),
+        ...(owes ? { owes: owes.map((one) => (typeof one === 'string' ? one : one.duty)) } : {}),
+        ...(pays ? { pays } : {}),
         options,
       }
     }
@@ -116,6 +118,7 @@ export function printPlan(pipeline: Pipeline, planning: Planning): string {
     ...access.map((word) => `  ${word}`),
     ...(pipeline.protocol === undefined ? [] : [`  clients speak ${pipeline.protocol}`]),
     ...(pipeline.inputs.length > 0 ? [`  starts with ${pipeline.inputs.join(', ')}`] : []),
+    ...(pipeline.without.length > 0 ? [`  does without ${pipeline.without.join(', ')}`] : []),
     'stages',
     ...steps(pipeline.stages),
     ...(pipeline.finally.length > 0 ? ['finally', ...steps(pipeline.finally)] : []),
@@ -137,6 +140,8 @@ function printStep(step: PlannedStep, depth: number): string[] {
     ...slots('gives', step.provides),
     ...slots('may give', step.gives),
     ...slots('settles with', step.settles),
+    ...slots('owes', step.owes),
+    ...slots('pays', step.pays),
     ...(step.options ?? []).map(({ name: option, value, from }) =>
       indented(`${option}: ${print(value)}${from === 'pipeline' ? '' : `  (${from})`}`),
     ),

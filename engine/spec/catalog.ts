@@ -1,37 +1,5 @@
 import type { Offer, Provider } from './open-provider.ts'
-
-/** USD per million tokens. A part of a bucket without a price of its own has the price of the bucket. */
-interface TokenPrices {
-  readonly input?: number
-  readonly output?: number
-  readonly cache_read?: number
-  readonly cache_write?: number
-  /** Default: `cache_write`. */
-  readonly cache_write_1h?: number
-  /** Default: `output`, as for all its parts. */
-  readonly reasoning?: number
-  readonly output_audio?: number
-  readonly output_image?: number
-  /** Default: `input`. */
-  readonly input_audio?: number
-  readonly input_image?: number
-}
-
-/** Prices in USD. Usage without a price makes the cost unknown. */
-export interface Pricing extends TokenPrices {
-  /** Each. */
-  readonly images?: number
-  /** Per million characters. */
-  readonly characters?: number
-  /** Per second. */
-  readonly seconds?: number
-  /** Per request, in addition to all other prices. */
-  readonly requests?: number
-  /** Per web search that the provider made, in addition to all other prices. */
-  readonly searches?: number
-  /** In ascending order. The highest tier that the input exceeds, including cached tokens, sets the prices of the whole request. */
-  readonly tiers?: readonly (TokenPrices & { readonly above_input_tokens: number })[]
-}
+import type { Pricing } from './pricing.ts'
 
 /** Virtual models: smart routing serves each request for one with a model that it chooses. */
 export const virtualModels = ['fast', 'auto', 'best'] as const
@@ -47,6 +15,14 @@ export function modeOf(name: string): Mode | undefined {
 
 export function isVirtual(name: string): boolean {
   return modeOf(name) !== undefined
+}
+
+/** A public page with prices. */
+export interface PriceSource {
+  /** Its address. */
+  readonly source: string
+  /** The day on which the prices stood there: `2026-01-31`. */
+  readonly date: string
 }
 
 /** A place that serves a model. */
@@ -82,6 +58,8 @@ export interface ModelRecord {
   readonly quality_tier?: string
   readonly routing_assignments?: readonly string[]
   readonly pricing?: Pricing
+  /** Where `pricing` is from, if it is not the record's own. */
+  readonly listed?: PriceSource
   /** Names of the models to try next. */
   readonly fallbacks: readonly string[]
   /** Protocols to use with the provider, by preference; unset: all that the provider offers. */

@@ -1,4 +1,5 @@
 import type { ModelRecord } from './catalog.ts'
+import type { Choice } from './choice.ts'
 import type { ErrorDialect, ErrorParser, ErrorPrinter, Failure } from './error.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
@@ -101,6 +102,8 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
    * set where a client sets none.
    */
   readonly outputLimits?: readonly string[]
+  /** Fields of a body by which a client chooses a model, a tier or a paid extra. */
+  readonly choices?: readonly Choice[]
   /** The facts that the gateway needs of any valid body. */
   head(body: JsonObject): Head
   readonly error: ErrorPrinter
@@ -175,8 +178,11 @@ export interface UpstreamCodec<O extends Operation = Operation> extends Protocol
   }
 }
 
-/** Framing of a stream's events: server-sent events, or messages of `application/vnd.amazon.eventstream`. */
-export type Framing = 'sse' | 'aws-event-stream'
+/**
+ * Framing of a stream's events: server-sent events, messages of `application/vnd.amazon.eventstream`, or lines of JSON
+ * (`application/x-ndjson`), whose events have no name.
+ */
+export type Framing = 'sse' | 'aws-event-stream' | 'ndjson'
 
 /** The address of an operation below a provider's base address. */
 export interface UpstreamAddress {

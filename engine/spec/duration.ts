@@ -32,3 +32,11 @@ export function printDuration(milliseconds: number): string {
   const [unit, size] = [...units].findLast(([, each]) => milliseconds % each === 0 && milliseconds >= each) ?? ['ms', 1]
   return `${milliseconds / size}${unit}`
 }
+
+/** Whether a value is a duration in which nothing is done: less than 10 ms. Such a limit is a slip of the unit. */
+export function isTooShort(value: unknown): boolean {
+  return isDuration(value) && duration(value) < 10
+}
+
+/** What is said of such a limit. */
+export const tooShort = 'is too short for anything to be done; did you mean s or m?'

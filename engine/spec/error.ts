@@ -99,9 +99,23 @@ function fill(sentence: string, facts: Facts): string {
   return known.replace(/\{(\w{1,64})\}/g, (_, name: string) => String(facts[name] ?? 'unknown'))
 }
 
-/** Any thrown value as a `GatewayError`; the original is its `cause`. */
+/** Errors that say that a store cannot be used at the moment, not that a query was wrong. */
+const ofStores = new WeakSet()
+
+/** Marks an error of a store that cannot be used at the moment: its client gets `store_unavailable`. Returns it. */
+export function ofStore<E>(error: E): E {
+  if (error instanceof Error) ofStores.add(error)
+  return error
+}
+
+/**
+ * Any thrown value as a `GatewayError`; the original is its `cause`. An error marked by `ofStore` is
+ * `store_unavailable`, whoever asked the store.
+ */
 export function asGatewayError(thrown: unknown): GatewayError {
-  return thrown instanceof GatewayError ? thrown : new GatewayError('internal_error', {}, { cause: thrown })
+  if (thrown instanceof GatewayError) return thrown
+  const isOfStore = thrown instanceof Error && ofStores.has(thrown)
+  return new GatewayError(isOfStore ? 'store_unavailable' : 'internal_error', {}, { cause: thrown })
 }
 
 /** Maximum characters of a message for clients, and of each other text next to it. */

@@ -76,6 +76,8 @@ export interface Message {
   readonly name?: string
   /** `commentary` or `final_answer`, if the model distinguishes them. */
   readonly phase?: string
+  /** What the upstream sealed together with an answer's text (`redacted`), to be sent back to the same origin only. */
+  readonly seal?: Seal
 }
 
 /** One block of a model's reasoning. Blocks keep their position among calls and messages. */
@@ -193,6 +195,7 @@ export type GenerateEvent =
   /** Text for the open part, or input for the call. */
   | { readonly type: 'delta'; readonly index: number; readonly text: string; readonly logprobs?: readonly Logprob[] }
   | { readonly type: 'annotation'; readonly index: number; readonly annotation: Annotation }
+  /** Of reasoning, or of a message. */
   | { readonly type: 'seal'; readonly index: number; readonly seal: Seal }
   /**
    * A stream event about an open opaque item that only one protocol has. `piece`: the event carries a piece of a text

@@ -33,8 +33,8 @@ export interface Host {
   routes?(protocol: string): readonly string[]
   /** Returns `text` with all known secrets redacted. */
   readonly scrub: (text: string) => string
-  /** Present: the provider may connect to public addresses only. */
-  readonly publicOnly?: PublicOnly
+  /** How far connections may go; absent: not to link-local addresses, nor to those where clouds serve their machines. */
+  readonly bounds?: Bounds
   /** The byte budget of all exchanges. */
   readonly byteBudget: ByteBudget
   /** Limits for sockets to upstreams. */
@@ -98,14 +98,18 @@ export interface Host {
  * The limits of a provider that is not declared in the file, and not allowed private addresses. The kit's `openUpstream`
  * heeds them.
  */
-export interface PublicOnly {
+export interface Bounds {
+  /** `public`: to public addresses. `private`: also into private networks. `any`: everywhere. */
+  readonly reach: 'public' | 'private' | 'any'
   /** Notes an address that the provider will connect to, so that it can be checked before the provider is stored. */
-  note(url: URL): void
+  readonly note?: (url: URL) => void
 }
 
 /** The contents of health reports. */
 export interface HostStatus {
   readonly draining: boolean
+  /** Not all processes of the gateway have served yet since its start. */
+  readonly starting: boolean
   /** Hash of the running configuration, and the error if the latest one was refused. */
   readonly config: { readonly version: string; readonly error?: string }
   /** Names of degraded components. */

@@ -124,3 +124,9 @@ export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]:
 export function defined<T extends object>(object: T): Defined<T> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>
 }
+
+/** The value of a field, with dots in `path` where it stands in others. */
+export function valueAt(body: JsonObject, path: string): Json | undefined {
+  if (!path.includes('.')) return body[path]
+  return path.split('.').reduce((value: Json | undefined, name) => (isObject(value) ? value[name] : undefined), body)
+}

@@ -1,3 +1,4 @@
+import type { Choice } from './choice.ts'
 import type { ErrorCode } from './error-table.ts'
 import type { Json } from './json.ts'
 import type { Dialed } from './leg.ts'
@@ -15,6 +16,8 @@ export interface Offer {
   /** Name of a codec; absent: the provider answers the neutral form itself (`Provider.answer`). */
   readonly protocol?: string
   readonly traits?: Traits
+  /** Fields of its own by which a client chooses a model, a tier or a paid extra, beside those of the protocol. */
+  readonly choices?: readonly Choice[]
 }
 
 /**
@@ -39,7 +42,10 @@ export interface Call {
   readonly publicName?: string
   /** The trace context to send as the headers `traceparent` and `tracestate`. */
   readonly trace?: TraceContext
-  /** Whether it is sent at most once, even if the provider refuses the first of several keys. */
+  /**
+   * Whether it is sent at most once, even if the provider refuses the first of several keys, or had closed the
+   * connection before.
+   */
   readonly once?: boolean
   /** In milliseconds. */
   readonly timeouts: { readonly firstByte: number; readonly idle: number; readonly total: number }

@@ -17,6 +17,7 @@ export interface ProviderType {
   readonly summary: string
   readonly config: JSONSchema
   readonly secrets?: readonly string[]
+  readonly destinations?: readonly string[]
   readonly presets?: readonly ProviderPreset[]
   offers(config: JsonObject): readonly Offering[]
 }

@@ -17,6 +17,12 @@ export interface ProviderParts<S, U extends ServiceName = never> {
    * addresses are always secret, without being listed here.
    */
   readonly secrets?: readonly string[]
+  /**
+   * Fields that decide where secrets are sent, such as a region. Whoever changes one of them at run time must enter the
+   * secrets again. Host, port and scheme of the addresses in any field count without being listed here. Default: all
+   * fields, except secrets and those of `upstreamProperties`.
+   */
+  readonly destinations?: readonly string[]
   /** Settings under a name, for vendors and servers that are well known. */
   readonly presets?: readonly ProviderPreset[]
   /** Services whose views it gets. */

@@ -1,4 +1,5 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { ModelRecord } from './catalog.ts'
 import type { AnyUpstreamCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
 import type { Json, JsonObject } from './json.ts'
@@ -39,6 +40,8 @@ export interface AllRecords extends TypedRecords {
    * `evenOff`.
    */
   offers(provider: string, evenOff?: boolean): readonly Offer[] | undefined
+  /** A model with what is known of it beside its record; undefined while records are checked. */
+  served(name: string): ModelRecord | undefined
   /** Why a record is off; undefined when it is on or does not exist. */
   off(type: RecordName, name: string): string | undefined
   /** The upstream codec of a protocol. */
@@ -77,6 +80,12 @@ export interface RecordParts<N extends RecordName, S> {
   readonly schema: ConfigOf<S> extends Records[N] ? S : never
   /** Fields with a secret value: never shown, and redacted in all output. */
   readonly secrets?: readonly string[]
+  /**
+   * Fields that decide where secrets are sent, such as the command of a program that gets them. Whoever changes one of
+   * them at run time must enter the secrets again. Host, port and scheme of the addresses in any field count without
+   * being listed here.
+   */
+  readonly destinations?: readonly string[]
   /** The field with the aliases of a record. Names and aliases are unique within a type. */
   readonly aliases?: string
   /** Fields whose texts must be unique among the records of the type. */
@@ -107,6 +116,11 @@ export interface RecordParts<N extends RecordName, S> {
    * record without secrets, and its state.
    */
   show?(shown: JsonObject, record: RecordView, all: AllRecords): JsonObject
+  /**
+   * For models: adds what is known of one beside its record, such as a public price. Undefined: nothing.
+   * @param provider the value of a provider's record
+   */
+  complete?(model: ModelRecord, provider: (name: string) => JsonObject | undefined): ModelRecord | undefined
   /** Default: filters for every field and for `source`, sorted by `name` or `created_at`. */
   readonly lists?: RecordLists
   /**
@@ -134,6 +148,7 @@ export interface AnyRecord {
   readonly place: string
   readonly schema: JSONSchema
   readonly secrets?: readonly string[]
+  readonly destinations?: readonly string[]
   readonly aliases?: string
   readonly unique?: readonly string[]
   readonly patterns?: boolean
@@ -143,6 +158,7 @@ export interface AnyRecord {
   readonly typed?: 'provider'
   check?(record: JsonObject, all: AllRecords, report: RecordReport): void
   show?(shown: JsonObject, record: RecordView, all: AllRecords): JsonObject
+  complete?(model: ModelRecord, provider: (name: string) => JsonObject | undefined): ModelRecord | undefined
   readonly lists?: RecordLists
   note?(value: JsonObject, before: NotedRecord | undefined, at: number): JsonObject
 }

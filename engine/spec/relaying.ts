@@ -3,7 +3,7 @@ import type { Json, JsonObject } from './json.ts'
 import type { Offer } from './open-provider.ts'
 import type { Envelope } from './slots.ts'
 import type { Frame } from './source.ts'
-import type { Asked, Loss } from './translation.ts'
+import type { Asked, Loss, Unshown } from './translation.ts'
 import type { Metered, Units } from './usage.ts'
 
 /** Changes to a request that is otherwise relayed as its client wrote it. */
@@ -12,6 +12,8 @@ export interface Amendment {
   readonly fields: JsonObject
   /** What the client requested and the upstream does not receive. */
   readonly losses?: readonly Loss[]
+  /** For fields that an upstream may refuse: whether a failure says so. The request is then sent without them. */
+  refused?(failure: Failure): boolean
 }
 
 /** Frames of a relayed stream that only the gateway reads, because its client did not request them. */
@@ -25,6 +27,8 @@ export interface Hidden {
 export interface StreamGuard {
   /** The bytes for the client, given complete events whose lines end in LF. */
   pass(events: Buffer): Uint8Array
+  /** What was left out of the events because the client has not requested it. */
+  readonly unshown?: Unshown
   /** Whether an event too large to be buffered may pass, judged by its beginning. */
   large(beginning: Buffer): boolean
   /** Frames to add after the upstream has ended the stream, or after it failed for the given reason. */
@@ -68,6 +72,8 @@ export interface Relaying {
     amend?(request: Pick<Envelope, 'body' | 'headers'>, offer: Offer, model: string): Amendment | undefined
     /** Frames of the stream to hide from the client that sent this body. */
     hides?(body: JsonObject): Hidden | undefined
+    /** A whole answer without what the client has not requested. */
+    shown?(bytes: Buffer, asked: Asked): { readonly bytes: Buffer; readonly unshown: Unshown }
   }
   /** Frames that end a stream that failed after its first byte. */
   fail?(failure: Failure, asked: Asked): readonly Frame[]

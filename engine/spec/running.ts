@@ -20,6 +20,8 @@ export interface RunningState {
   readonly files: readonly string[]
   /** Sentences about what is off, and why. */
   readonly off: readonly string[]
+  /** Warnings of what strangers may use: weak secrets, open doors, a proxy that is not trusted. */
+  readonly risks: readonly Finding[]
   /** Why newer files were refused; absent: they were not. */
   readonly refused?: { readonly at: number; readonly findings: readonly Finding[] }
 }
@@ -50,6 +52,9 @@ export interface PlannedStep {
   readonly gives?: readonly string[]
   /** Slots with which it settles at the end of the exchange, or of its try. */
   readonly settles?: readonly string[]
+  /** Duties that it owes, and those that it pays. */
+  readonly owes?: readonly string[]
+  readonly pays?: readonly string[]
   /** Its configuration with settings and defaults; values from the environment are hidden. */
   readonly options?: readonly PlannedOption[]
   /** Arms of a switch; one without `when` is the default. */
@@ -73,6 +78,8 @@ export interface PipelineView {
   readonly routes: readonly { readonly method: string; readonly path: string }[]
   /** Slots with which it starts; none for a pipeline with routes. */
   readonly inputs: readonly string[]
+  /** Duties that it need not pay. */
+  readonly without: readonly string[]
   /** Its YAML, without the rest of its file. */
   yaml(): string
   /** Its steps with includes expanded, and those that run at the end. */

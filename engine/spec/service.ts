@@ -1,6 +1,7 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { JsonObject } from './json.ts'
-import type { Catalog } from './catalog.ts'
+import type { AnyClientCodec } from './codec.ts'
+import type { Catalog, ModelRecord } from './catalog.ts'
 import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
 import type { SealedColumn, ServiceMigration, TableQueries } from './database.ts'
@@ -125,6 +126,27 @@ export type Report = (path: readonly (string | number)[], message: string) => vo
 /** Also takes the code of the finding (default: `service`). Mistakes that do not prevent serving are warnings. */
 export type SectionReport = (...given: [...Parameters<Report>, code?: string, as?: 'error' | 'warning']) => void
 
+/** What a configuration has around the settings of a service, as its check sees it. */
+export interface SettingsAround {
+  /** The settings as they are written, without defaults. */
+  readonly written: JsonObject
+  /** The codecs of the protocols that clients speak. */
+  readonly codecs: readonly AnyClientCodec[]
+  /** The models, also those that are off, with what is known of them beside their records. */
+  readonly models: readonly ModelRecord[]
+  /** Whether there is a key-value store that machines share (`key_value`). */
+  readonly sharesStore: boolean
+  /** Whether other machines can connect to the gateway. */
+  readonly isReachable: boolean
+  /** Warns of a record of the same file: the path to the value, a code and a sentence. */
+  readonly warn: (
+    record: Records[RecordName],
+    path: readonly (string | number)[],
+    code: string,
+    message: string,
+  ) => void
+}
+
 interface Described<N extends ServiceName, S, U extends ServiceName> {
   /** Lower-case letters, digits and "_". */
   readonly name: N
@@ -154,7 +176,7 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
    * Checks what the schema cannot express. It also runs while services are closed.
    * @param records the records that the settings may refer to, also those that are off
    */
-  check?(settings: ConfigOf<S>, report: SectionReport, records: TypedRecords): void
+  check?(settings: ConfigOf<S>, report: SectionReport, records: TypedRecords, around: SettingsAround): void
   /**
    * Called once when a gateway has started, in one of its processes. With several processes, the first process opens
    * the service for this call only. The engine waits up to 5 seconds.
@@ -190,7 +212,7 @@ export interface AnyService {
   readonly uses: readonly string[]
   readonly migrations: readonly ServiceMigration[]
   readonly seals?: readonly SealedColumn[]
-  check?(settings: JsonObject, report: SectionReport, records: TypedRecords): void
+  check?(settings: JsonObject, report: SectionReport, records: TypedRecords, around: SettingsAround): void
   greet?(view: unknown): Greeting | undefined | Promise<Greeting | undefined>
   rotate?(view: unknown, transaction: TableQueries, earlier: Pick<ServiceHost, 'deriveKey'>): Promise<void>
   open?(host: ServiceHost): OpenService<JsonObject, unknown, object> | Promise<OpenService<JsonObject, unknown, object>>

@@ -1,8 +1,18 @@
 /**
- * The type of a value at one path step into a slot: a `text`, a `number`, a `boolean`, a `list` of texts, `headers`
- * (texts by lower-case names), `texts` (by any name), `anything` (any depth), or a value with fields of its own.
+ * The type of a value at one path step into a slot: a `text`, one of some words (a list of them), a `number`, a
+ * `boolean`, a `list` of texts, `headers` (texts by lower-case names), `texts` (by any name), `anything` (any depth), or
+ * a value with fields of its own.
  */
-export type SlotField = 'text' | 'number' | 'boolean' | 'list' | 'headers' | 'texts' | 'anything' | SlotFields
+export type SlotField =
+  | 'text'
+  | readonly string[]
+  | 'number'
+  | 'boolean'
+  | 'list'
+  | 'headers'
+  | 'texts'
+  | 'anything'
+  | SlotFields
 
 export interface SlotFields {
   readonly [name: string]: SlotField

@@ -147,6 +147,8 @@ export interface Upstream {
   readonly losses: readonly Loss[]
   /** Set if the request relies on content stored at the provider: makes it with the whole conversation. */
   whole?(): Upstream
+  /** Set if the gateway added fields that the provider may refuse: whether a failure says so, and the request without. */
+  readonly added?: { refused(failure: Failure): boolean; without(): Upstream }
 }
 
 /** An answer that a provider has begun to send. It can be read once. `answering` creates it. */

@@ -1,9 +1,10 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { AnyClientCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
 import type { Scope } from './scope.ts'
-import type { Report, ServiceName, Views } from './service.ts'
+import type { SectionReport, ServiceName, Views } from './service.ts'
 import type { SlotName, Slots } from './slots.ts'
 
 export type Given<N extends SlotName, R extends SlotName> = { readonly [K in N]: Slots[K] } & {
@@ -65,13 +66,40 @@ export type Run<
  */
 export type Unreached<N extends SlotName, R extends SlotName> = (slots: Given<never, N | R>, scope: Scope) => unknown
 
+/**
+ * Something that a pipeline must do because a stage runs: another stage pays it. `sluice check` proves that it is paid
+ * on every path to the stage, and however the exchange ends. A pipeline does without it by `without: [<duty>]`.
+ */
+export interface Duty {
+  /** Its name, which `pays` of other stages and `without` of pipelines use. */
+  readonly duty: string
+  /**
+   * Where it is paid: `before` the stage; `after` it, in the same `attempt` if it is in one, when it has succeeded; or in
+   * `finally`, which also runs when it has failed. Absent: before it or in `finally`.
+   */
+  readonly at?: 'before' | 'after' | 'finally'
+  /**
+   * The slot that it is about. It is owed again when a stage gives the slot without needing it, that is, gives another
+   * value than one made of what was there. `model` is given anew by every `attempt`.
+   */
+  readonly of?: SlotName
+  /** Duties that are paid later than this one where `finally` pays both. Duties of one list are paid in its order. */
+  readonly ahead?: readonly string[]
+  /** Another duty of the list: a pipeline that does without that one owes this one neither. */
+  readonly with?: string
+  /** Only a warning, and only while the settings of this service differ from its defaults. */
+  readonly while?: ServiceName
+}
+
 /** A JSON Schema, or a function that creates one from the configuration. */
 export type StageBody<S> = object | ((config: ConfigOf<S>, host: Host) => object)
 
-/** The services of a configuration, as the check of a stage sees them. */
+/** What a configuration has around a stage, as the check of the stage sees it. */
 export interface KnownServices {
   /** The names of the services whose `uses` contains this one. */
   readonly usersOf: (service: ServiceName) => readonly string[]
+  /** The codecs of the clients whose requests it may see: that of its pipeline's protocol, or all if it names none. */
+  readonly codecs: readonly AnyClientCodec[]
 }
 
 /** One step of a pipeline. Its name is the word in YAML and the name of its file. */
@@ -105,6 +133,13 @@ export interface StageParts<
    * `finally`.
    */
   readonly settles?: readonly T[]
+  /**
+   * What a pipeline owes once it runs the stage. A text is the name of a duty that is paid before the stage or in
+   * `finally`. Those that are paid in `finally` are paid in this order.
+   */
+  readonly owes?: readonly (string | Duty)[]
+  /** The duties that it pays whenever it succeeds. */
+  readonly pays?: readonly string[]
   /** Services whose views it gets. */
   readonly uses?: readonly U[]
   /** Its timeout if the pipeline sets none, such as `1h`; default: `60s`. */
@@ -114,6 +149,13 @@ export interface StageParts<
    * the client.
    */
   readonly guards?: boolean
+  /**
+   * Stages that must not have run before it, such as the one that checks what it changes, or itself. `check` warns of a
+   * path on which one has.
+   */
+  readonly notAfter?: readonly string[]
+  /** Whether it never succeeds, so that its path ends with it: nothing that follows is reached, and nothing is owed. */
+  readonly ends?: boolean
   /** Whether it reads the body of the request: it cannot be used on routes whose requests have none. */
   readonly readsBody?: boolean
   /**
@@ -128,7 +170,7 @@ export interface StageParts<
    * Checks what the schema cannot express, for a configuration that the schema accepts. It also runs where nothing is
    * built.
    */
-  check?(config: ConfigOf<S>, services: KnownServices, report: Report): void
+  check?(config: ConfigOf<S>, services: KnownServices, report: SectionReport): void
   /**
    * Builds the stage for one place in one pipeline. It may keep views but must not call them before `run`: services
    * are closed while a configuration is only checked.
@@ -153,13 +195,17 @@ export interface AnyStage {
   readonly provides: readonly SlotName[]
   readonly gives?: readonly SlotName[]
   readonly settles?: readonly SlotName[]
+  readonly owes?: readonly (string | Duty)[]
+  readonly pays?: readonly string[]
   readonly uses?: readonly string[]
   readonly timeout?: string
   readonly guards?: boolean
+  readonly notAfter?: readonly string[]
+  readonly ends?: boolean
   readonly readsBody?: boolean
   readonly body?: object | ((config: JsonObject, host: Host) => object)
   readonly bodyLimit?: number
-  check?(config: JsonObject, services: KnownServices, report: Report): void
+  check?(config: JsonObject, services: KnownServices, report: SectionReport): void
   // oxlint-disable-next-line typescript/no-explicit-any
   build(config: JsonObject, host: Host, services?: object): Run<any, any, any, any, any, any>
   // oxlint-disable-next-line typescript/no-explicit-any

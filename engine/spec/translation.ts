@@ -1,3 +1,4 @@
+import type { MediaSource } from './part.ts'
 import type { ModelRecord } from './catalog.ts'
 import type { DecideQuestion } from './decide.ts'
 import type { Json } from './json.ts'
@@ -8,6 +9,8 @@ import type { Frame } from './source.ts'
 export interface Loss {
   readonly field: string
   readonly because: string
+  /** Images, files and sounds in whose place a text was printed. */
+  readonly media?: readonly MediaSource[]
 }
 
 /** Data of an answer's items that the client is not shown but later turns need, by item id. */

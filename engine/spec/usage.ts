@@ -20,6 +20,8 @@ export interface Usage {
   readonly reasoning: number
   /** Web searches that the provider made, if it reported any. They are no tokens. */
   readonly searches?: number
+  /** What the provider says that all of this costs, in USD. It takes precedence over prices. */
+  readonly cost?: number
 }
 
 /** Usage of an exchange other than tokens, as far as it is known. */

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import type * as kysely from 'kysely'
 import { withWork } from './after-commit.ts'
+import { asked, withMarks } from './availability.ts'
 import { openFile, locationOf } from './location.ts'
 import type { EngineTables } from './tables.ts'
 
@@ -60,7 +61,7 @@ function immediateDialect(
   }
   class ImmediateDialect extends SqliteDialect {
     override createDriver(): kysely.Driver {
-      return withWork(new ImmediateDriver({ database: file }))
+      return withMarks(withWork(new ImmediateDriver({ database: file })))
     }
   }
   return new ImmediateDialect({ database: file })
@@ -70,7 +71,7 @@ function immediateDialect(
 function pooledDialect({ PostgresDialect }: typeof kysely, pool: kysely.PostgresPool): kysely.Dialect {
   class PooledDialect extends PostgresDialect {
     override createDriver(): kysely.Driver {
-      return withWork(super.createDriver())
+      return withMarks(withWork(super.createDriver()))
     }
   }
   return new PooledDialect({ pool })
@@ -85,14 +86,15 @@ export function fromFile(url: string, file: BetterSqlite.Database): Database {
     get query() {
       return lazy.query
     },
-    rows: async <R>(statement: string) => {
-      // During a transaction of the query builder, a direct statement would become part of it.
-      if (lazy.made) return (await lazy.query.executeQuery<R>(rawQuery(statement))).rows
-      const prepared = file.prepare(statement)
-      if (prepared.reader) return prepared.all() as R[]
-      prepared.run()
-      return []
-    },
+    rows: <R>(statement: string) =>
+      asked(async () => {
+        // During a transaction of the query builder, a direct statement would become part of it.
+        if (lazy.made) return (await lazy.query.executeQuery<R>(rawQuery(statement))).rows
+        const prepared = file.prepare(statement)
+        if (prepared.reader) return prepared.all() as R[]
+        prepared.run()
+        return []
+      }),
     close: async () => {
       await lazy.destroy()
       file.close()
@@ -137,7 +139,7 @@ export async function fromPool(url: string, connections: number, limit = longest
     get query() {
       return lazy.query
     },
-    rows: async (statement) => (await pool.query(statement)).rows,
+    rows: async (statement) => (await asked(() => pool.query(statement))).rows,
     close: async () => {
       await lazy.destroy()
       if (!pool.ended) await pool.end()

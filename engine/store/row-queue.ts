@@ -3,6 +3,10 @@ import type { Appender, RowCounters } from '../spec/appender.ts'
 import type { Batch, Written } from './row-writer.ts'
 import { RowLines } from './row-lines.ts'
 import type { Stored } from './row-lines.ts'
+import type { FromWorker, Recovered } from './worker.ts'
+
+/** What the thread says of a table. */
+type Told = FromWorker extends infer One ? (One extends unknown ? Omit<One, 'table'> : never) : never
 
 /**
  * Rows per batch, and milliseconds after which a smaller batch is sent. A killed process loses the rows of that time
@@ -11,10 +15,13 @@ import type { Stored } from './row-lines.ts'
 const BATCH = 200
 const PERIOD = 50
 
+/** Maximum rows per batch, where more have come while the batch before was written. */
+const MOST = 1_000
+
 /** Milliseconds before a batch is sent again that was lost because the thread died. */
 const PAUSE = 1_000
 
-/** Maximum rows of a table kept while the database fails; beyond it, the oldest are dropped. */
+/** Maximum rows of a table in memory; beyond it, the oldest are dropped, except of a table whose rows wait. */
 const LIMIT = 10_000
 
 /** The memory that all queues share for the text of their rows. */
@@ -32,6 +39,8 @@ export interface RowQueueOptions {
   readonly log: Logger
   readonly limit?: number | undefined
   readonly memory: RowMemory
+  /** Whether rows that the database does not take go to a file. */
+  readonly spills: boolean
   /** Sends a batch to the thread. The result arrives through `hear` or `interrupted`. */
   readonly send: (batch: Batch) => void
   /** Called when a caller starts waiting for rows, and when none waits any more. */
@@ -43,7 +52,7 @@ export interface RowQueueOptions {
  * at a time. A row is written at least once.
  */
 export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
-  /** Whether rows wait while their table is missing. */
+  /** Whether rows wait while their table is missing; and where rows go to files, none is dropped because there are many. */
   waits = false
   /** Statements that add up the rows of a batch. */
   sums: readonly string[] = []
@@ -58,6 +67,9 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
   #timer: NodeJS.Timeout | undefined
   /** Whether a batch became due while another one was being written. */
   #due = false
+  /** Rows in files, until the database takes them or this process ends. */
+  #spilled = 0
+  #left = 0
   #written = 0
   #dropped = 0
   #failing: string | undefined
@@ -77,7 +89,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
 
   /** Characters of the rows that can still be dropped. */
   get size(): number {
-    return this.#size
+    return this.#isKept ? 0 : this.#size
   }
 
   /** Whether a caller waits for rows. */
@@ -98,7 +110,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     if (length === 1) this.#arm(PERIOD)
     // Posting a batch takes time, so the request that completes it does not do it.
     else if (length === BATCH) setImmediate(() => this.#send())
-    else if (length > this.#limit) this.dropOldest()
+    else if (length > this.#limit && !this.#isKept) this.dropOldest()
     if (memory.used > memory.limit) memory.exceeded()
   }
 
@@ -127,11 +139,20 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#closed = true
   }
 
-  /** Drops all rows not written yet. */
+  /** Asks for the rows in files to be written. */
+  recover(): void {
+    this.#options.send({ table: this.#options.table, columns: [], rows: '', waits: this.waits, sums: this.sums })
+  }
+
+  /** Drops all rows that are neither written nor in a file. */
   drop(): void {
     clearTimeout(this.#timer)
     if (this.#pending === 0) return
-    this.#options.log.error({ rows: this.#pending }, 'the last rows of a table could not be written')
+    const { log } = this.#options
+    if (this.#spilled > 0) log.warn({ rows: this.#spilled }, 'rows of a table stay in a file until the next start')
+    this.#left = this.#spilled
+    this.#spilled = 0
+    if (this.#pending > 0) log.error({ rows: this.#pending }, 'the last rows of a table could not be written')
     this.#dropped += this.#pending
     this.#rows = []
     this.#options.memory.used -= this.#size
@@ -141,14 +162,13 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
   }
 
   /** The result of the current batch, or why it cannot be written yet. */
-  hear(told: Written | { readonly failing: string }): void {
+  hear(told: Told): void {
     if ('failing' in told) return this.#turn(told.failing)
-    this.#written += told.written
-    this.#dropped += told.dropped
-    if (told.why !== undefined)
-      this.#options.log.error({ reason: told.why }, 'rows were dropped because their table refused them')
+    if ('recovered' in told) return this.#recovered(told)
+    this.#count(told)
+    this.#spilled += told.spilled ?? 0
     this.#landed()
-    if (this.#failing !== undefined) this.#turn(undefined)
+    if (this.#failing !== undefined && !told.spilled) this.#turn(undefined)
     this.#settle()
     if (this.#due || this.#rows.length >= BATCH || this.waited) return this.#send()
     if (this.#rows.length > 0) return this.#arm(PERIOD)
@@ -166,12 +186,34 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#arm(PAUSE)
   }
 
+  get #isKept(): boolean {
+    return this.waits && this.#options.spills
+  }
+
   get #done(): number {
-    return this.#written + this.#dropped
+    return this.#written + this.#dropped + this.#left
   }
 
   get #pending(): number {
-    return this.#rows.length + this.#underWay.length
+    return this.#rows.length + this.#underWay.length + this.#spilled
+  }
+
+  /** Rows from a file are in the database. Those of another process were never counted here. */
+  #recovered({ recovered, own }: Recovered): void {
+    const { written, dropped } = recovered
+    if (own) {
+      this.#count(recovered)
+      this.#spilled -= written + dropped
+    } else this.#options.log.info({ rows: written }, 'rows that another process left in a file were written')
+    if (this.#failing !== undefined) this.#turn(undefined)
+    this.#settle()
+  }
+
+  #count({ written, dropped, why }: Written): void {
+    this.#written += written
+    this.#dropped += dropped
+    if (why !== undefined)
+      this.#options.log.error({ reason: why }, 'rows were dropped because their table refused them')
   }
 
   #arm(delay: number): void {
@@ -190,7 +232,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#due = false
-    this.#underWay = this.#rows.splice(0, BATCH)
+    this.#underWay = this.#rows.splice(0, MOST)
     const rows = this.#underWay.join('\n')
     this.#sizeUnderWay = rows.length - (this.#underWay.length - 1)
     this.#size -= this.#sizeUnderWay

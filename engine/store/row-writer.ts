@@ -1,16 +1,21 @@
 import type { Kysely } from 'kysely'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, openFile, locationOf } from './location.ts'
+import { RowSpill } from './row-spill.ts'
+import type { Spilled } from './row-spill.ts'
 import { readLine } from './row-lines.ts'
 import type { Columns, Stored } from './row-lines.ts'
 
-/** The result of a batch. */
+/** What became of rows. */
 export interface Written {
   readonly written: number
   /** Rows that the database refused. */
   readonly dropped: number
   /** The reason of the last refusal. */
   readonly why?: string
+  /** Rows that are in a file until the database takes them. */
+  readonly spilled?: number
 }
 
 /** Rows of one table. */
@@ -28,13 +33,35 @@ export interface Batch {
 
 /** Writes rows with its own database handle, on a worker thread. */
 export interface RowWriter {
-  /** Resolves once every row is in the database or was dropped because of its content; retries as long as necessary. */
+  /**
+   * Resolves once every row is in the database, was dropped because of its content, or is in a file. Without a folder
+   * for files, retries as long as necessary. A batch without rows has those in files written.
+   */
   write(batch: Batch): Promise<Written>
   close(): Promise<void>
 }
 
+export interface RowWriterOptions {
+  /** Of a database that `openDatabase` has migrated; it is opened with the first row. */
+  readonly url: string
+  /** The folder for rows that the database does not take in time. */
+  readonly spill?: string | undefined
+  /** Identifies this process to others. */
+  readonly process: string
+  /** Called with the reason when rows cannot be written yet. */
+  readonly report: (table: string, failing: string) => void
+  /** Called when rows from a file are in the database or were dropped. `own`: this process has spilled them. */
+  readonly recovered: (table: string, written: Written, own: boolean) => void
+}
+
 /** Milliseconds that a statement waits for another process's lock; only this thread is blocked. */
-const BUSY = 5_000
+const BUSY = 250
+
+/** Milliseconds after which a batch that is not in the database goes to a file, too. */
+const PATIENCE = 350
+
+/** Maximum values of a statement of PostgreSQL, with some to spare. */
+const VALUES = 60_000
 
 /**
  * Connections to PostgreSQL, each for one table at a time, and milliseconds after which a statement stops waiting for a
@@ -46,12 +73,19 @@ const LOCKED = 1_000
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 2_000
 
-/**
- * Opens the writer; the database is opened with the first row. `report` is called with the reason when rows cannot be
- * written yet.
- */
-export function openRowWriter(url: string, report: (table: string, failing: string) => void): RowWriter {
+/** Opens the writer. */
+export function openRowWriter({ url, spill: folder, process, report, recovered }: RowWriterOptions): RowWriter {
+  const spill = folder === undefined ? undefined : new RowSpill(folder, process)
+  const run = randomUUID()
+  let batches = 0
+  /** Names of batches of which nothing is repeated any more. */
+  const done: string[] = []
   let target: Promise<Target> | undefined
+  /** Tables of which a batch waits for the database. Later ones go to a file at once. */
+  const stuck = new Set<string>()
+  /** Tables of which files are being read. */
+  const reading = new Set<string>()
+
   const opened = async () => {
     target ??= openTarget(url)
     try {
@@ -62,42 +96,107 @@ export function openRowWriter(url: string, report: (table: string, failing: stri
     }
   }
 
-  async function write(batch: Batch, rows: readonly Row[]): Promise<Written> {
+  /** Retries as long as necessary. The name is kept with the rows: nothing is written twice under it. */
+  async function insist(batch: Batch, rows: readonly Row[], name: Name): Promise<Written> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+      const past = done.splice(0)
       try {
-        await (await opened()).insert(batch, rows)
+        await (await opened()).insert(batch, rows, name, past)
         return { written: rows.length, dropped: 0 }
       } catch (error) {
+        done.push(...past)
         const ofRow = isFaultOfRow(error)
         const ofTable = isFaultOfTable(error)
-        if (rows.length > 1 && (ofRow || ofTable)) return writeEach(batch, rows)
+        if (rows.length > 1 && (ofRow || ofTable)) return insistOnEach(batch, rows, name.id)
         if (ofRow || (ofTable && !batch.waits)) return { written: 0, dropped: rows.length, why: reasonOf(error) }
         report(batch.table, reasonOf(error))
+        spill?.touch(batch.table)
         await wait(pause)
       }
     }
   }
 
-  async function writeEach(batch: Batch, rows: readonly Row[]): Promise<Written> {
+  async function insistOnEach(batch: Batch, rows: readonly Row[], id: string): Promise<Written> {
     let total: Written = { written: 0, dropped: 0 }
-    for (const row of rows) {
-      const { written, dropped, ...why } = await write(batch, [row])
+    for (const [index, row] of rows.entries()) {
+      const { written, dropped, ...why } = await insist(batch, [row], { id, part: index + 1 })
       total = { ...total, ...why, written: total.written + written, dropped: total.dropped + dropped }
     }
     return total
   }
 
-  return {
-    write: (batch) => write(batch, batch.rows.split('\n').map(readLine)),
-    close: async () => (await target)?.close(),
+  async function write(batch: Batch): Promise<Written> {
+    const rows = rowsOf(batch.rows)
+    const id = `${run}.${++batches}`
+    const { table } = batch
+    if (rows.length > 0 && !stuck.has(table)) {
+      const writing = insist(batch, rows, { id, part: 0 })
+      const written = await (spill === undefined ? writing : Promise.race([writing, wait(PATIENCE)]))
+      if (written !== undefined) {
+        done.push(id)
+        return written
+      }
+      stuck.add(table)
+      void writing.then(() => {
+        stuck.delete(table)
+        return read(batch)
+      })
+    }
+    if (rows.length > 0) await add(table, { ...batch, id })
+    else void read(batch)
+    return { written: 0, dropped: 0, spilled: rows.length }
   }
+
+  /** Retries as long as necessary: a disk may be full for a while. */
+  async function add(table: string, batch: Spilled): Promise<void> {
+    for (;;)
+      try {
+        return spill?.add(table, batch)
+      } catch (error) {
+        report(table, reasonOf(error))
+        await wait(LONGEST_PAUSE)
+      }
+  }
+
+  /** Writes what stands in the files of a table. */
+  async function read(of: Batch): Promise<void> {
+    const { table } = of
+    if (spill === undefined || reading.has(table)) return
+    reading.add(table)
+    try {
+      for (let file = spill.take(table); file !== undefined; file = spill.take(table)) {
+        const batches = spill.read(file.path)
+        for (const { id, columns, rows } of batches)
+          recovered(table, await insist({ ...of, columns }, rowsOf(rows), { id, part: 0 }), file.own)
+        spill.remove(file.path)
+        done.push(...batches.map(({ id }) => id))
+      }
+    } catch (error) {
+      report(table, reasonOf(error))
+    } finally {
+      reading.delete(table)
+    }
+  }
+
+  return { write, close: async () => (await target)?.close() }
+}
+
+function rowsOf(lines: string): Row[] {
+  return lines === '' ? [] : lines.split('\n').map(readLine)
 }
 
 type Row = ReturnType<typeof readLine>
 
+/** What was written in one transaction: a batch, or one of its rows, from 1. */
+interface Name {
+  readonly id: string
+  readonly part: number
+}
+
 /** The destination of rows. A batch may be repeated after an interruption: existing rows are skipped. */
 interface Target {
-  insert(batch: Batch, rows: readonly Row[]): Promise<void>
+  /** Does nothing if the name is known. Forgets the batches of the names `past`, in the same transaction. */
+  insert(batch: Batch, rows: readonly Row[], name: Name, past: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -123,17 +222,23 @@ function openSqlite(path: string, maxPages: number | undefined): Target {
     prepare(`select coalesce(max(rowid), 0) from ${quoted(table)}`)
       .pluck()
       .get()
-  const all = file.transaction(({ table, columns, sums }: Batch, rows: readonly Row[]) => {
-    const last = sums.length === 0 ? 0 : lastOf(table)
-    const statements: ReturnType<typeof prepare>[] = []
-    for (const { columns: number, values } of rows)
-      (statements[number] ??= insertion(table, columns[number] as Columns)).run(...values)
-    // The rows of this transaction are the only ones after the last one of before.
-    const added = `with added as (select * from ${quoted(table)} where rowid > ?)`
-    for (const sum of sums) prepare(`${added} ${sum}`).run(last)
-  })
+  const note = 'insert into written_batches (batch, part) values (?, ?) on conflict do nothing'
+  const forget = 'delete from written_batches where batch = ?'
+  const all = file.transaction(
+    ({ table, columns, sums }: Batch, rows: readonly Row[], { id, part }: Name, past: readonly string[]) => {
+      for (const batch of past) prepare(forget).run(batch)
+      if (prepare(note).run(id, part).changes === 0) return
+      const last = sums.length === 0 ? 0 : lastOf(table)
+      const statements: ReturnType<typeof prepare>[] = []
+      for (const { columns: number, values } of rows)
+        (statements[number] ??= insertion(table, columns[number] as Columns)).run(...values)
+      // The rows of this transaction are the only ones after the last one of before.
+      const added = `with added as (select * from ${quoted(table)} where rowid > ?)`
+      for (const sum of sums) prepare(`${added} ${sum}`).run(last)
+    },
+  )
   return {
-    insert: async (batch, rows) => all.immediate(batch, rows),
+    insert: async (batch, rows, name, past) => all.immediate(batch, rows, name, past),
     close: async () => void file.close(),
   }
 }
@@ -151,21 +256,27 @@ async function openPostgres(url: string): Promise<Target> {
   const anywhere = query as unknown as Kysely<Record<string, Record<string, Stored>>>
   const placed = sql<string>`ctid::text`.as('place')
   return {
-    insert: ({ table, columns: all, sums }, rows) =>
+    insert: ({ table, columns: all, sums }, rows, { id, part }, past) =>
       anywhere.transaction().execute(async (transaction) => {
         await lockTimeout.execute(transaction)
+        if (past.length > 0) await sql`delete from written_batches where batch = any(${past})`.execute(transaction)
+        const noted = sql`insert into written_batches (batch, part) values (${id}, ${part}) on conflict do nothing`
+        if ((await noted.execute(transaction)).numAffectedRows === 0n) return
         const places: string[] = []
         for (const [number, group] of Map.groupBy(rows, (row) => row.columns)) {
           const columns = all[number] as Columns
           const named = group.map(({ values }) =>
             Object.fromEntries(columns.map((column, index) => [column, values[index] ?? null])),
           )
-          const insertion = transaction
-            .insertInto(table)
-            .values(named)
-            .onConflict((conflict) => conflict.doNothing())
-          if (sums.length === 0) await insertion.execute()
-          else for (const { place } of await insertion.returning(placed).execute()) places.push(place)
+          const most = Math.floor(VALUES / Math.max(columns.length, 1))
+          for (let at = 0; at < named.length; at += most) {
+            const insertion = transaction
+              .insertInto(table)
+              .values(named.slice(at, at + most))
+              .onConflict((conflict) => conflict.doNothing())
+            if (sums.length === 0) await insertion.execute()
+            else for (const { place } of await insertion.returning(placed).execute()) places.push(place)
+          }
         }
         const added = sql`with added as (select * from ${sql.table(table)} where ctid = any(${places}::tid[]))`
         for (const sum of sums) await sql`${added} ${sql.raw(sum)}`.execute(transaction)

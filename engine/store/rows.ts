@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { moduleBeside } from '../workers/module-beside.ts'
 import { RowQueue } from './row-queue.ts'
 import type { RowMemory } from './row-queue.ts'
-import type { FromWorker, ToWorker } from './worker.ts'
+import { spilledTables } from './row-spill.ts'
+import type { FromWorker, ToWorker, WriterSettings } from './worker.ts'
 
 /**
  * Maximum characters of all rows not written yet: 64 MiB at most, as a character takes one byte, or two in a text with
@@ -15,6 +17,8 @@ export interface RowsOptions {
   /** URL of a database that `openDatabase` has migrated. */
   readonly url: string
   readonly log: Logger
+  /** The folder for rows that the database does not take in time; absent: they wait in memory. */
+  readonly spill?: string
   /** Maximum rows of a table kept while the database fails. */
   readonly limit?: number
   /** Maximum characters of all rows not written yet. */
@@ -27,13 +31,16 @@ export interface RowsOptions {
  * its own database handle writes all of them. The thread starts with the first batch.
  */
 export class Rows {
-  readonly #options: RowsOptions & { readonly spawn: (url: string) => Worker }
+  readonly #options: RowsOptions & Required<Pick<RowsOptions, 'spawn'>>
   readonly #memory: RowMemory
   readonly #queues = new Map<string, RowQueue>()
   #worker: Worker | undefined
 
   constructor(options: RowsOptions) {
-    this.#options = { spawn: spawnWriter, ...options }
+    const { spill } = options
+    // The same for every thread of this process: what an earlier one left is its own.
+    const process = randomUUID()
+    this.#options = { spawn: (url) => spawnWriter({ url, spill, process }), ...options }
     this.#memory = { used: 0, limit: options.memory ?? MEMORY, exceeded: () => this.#free() }
   }
 
@@ -41,12 +48,13 @@ export class Rows {
   of(table: string): RowQueue {
     const known = this.#queues.get(table)
     if (known) return known
-    const { log, limit } = this.#options
+    const { log, limit, spill } = this.#options
     const made = new RowQueue({
       table,
       log: log.child({ table }),
       limit,
       memory: this.#memory,
+      spills: spill !== undefined,
       send: (batch) => (this.#worker ??= this.#start()).postMessage(batch satisfies ToWorker),
       onWaited: () => this.#hold(),
     })
@@ -57,6 +65,12 @@ export class Rows {
   /** Resolves once every row queued so far was written or dropped. */
   async flush(): Promise<void> {
     await Promise.all(this.#all.map((queue) => queue.flush()))
+  }
+
+  /** Has the rows written that stand in files which belong to nobody: of processes that were killed, or are long silent. */
+  recover(): void {
+    const { spill } = this.#options
+    if (spill !== undefined) for (const table of spilledTables(spill)) this.of(table).recover()
   }
 
   /** Writes the queued rows, for at most `deadline` milliseconds, and ends the thread. Later rows count as dropped. */
@@ -112,8 +126,8 @@ export class Rows {
 }
 
 /** The thread gets no flags of the process, because workers refuse some of them. */
-function spawnWriter(url: string): Worker {
-  return new Worker(moduleBeside('worker', import.meta.url), { workerData: { url }, execArgv: [] })
+function spawnWriter(workerData: WriterSettings): Worker {
+  return new Worker(moduleBeside('worker', import.meta.url), { workerData, execArgv: [] })
 }
 
 function deadlineOf(milliseconds: number): { readonly passed: Promise<void>; clear(): void } {

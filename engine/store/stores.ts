@@ -57,7 +57,8 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
   // Closes the open stores in reverse order, even if some fail; here only if not all can be opened.
   await using opened = new AsyncDisposableStack()
   const database = opened.adopt(await openDatabase(url), close)
-  const rows = opened.adopt(new Rows({ url, log }), close)
+  const folder = dataFolder(url, options.root)
+  const rows = opened.adopt(new Rows({ url, log, spill: join(folder, 'spill') }), close)
   const opening = [
     openKeyValue(shared, database, log).then((store) => opened.adopt(store, close)),
     openQueue(shared, log).then((queue) => queue && opened.adopt(queue, close)),
@@ -73,7 +74,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
     records: new RecordStore(database, sealing),
     keyValue,
     sealing,
-    folder: dataFolder(url, options.root),
+    folder,
     get degraded() {
       return [...(keyValue.failing ? ['key_value'] : []), ...(sealing.isOutdated() ? ['master_secret'] : [])]
     },

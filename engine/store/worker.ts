@@ -1,22 +1,39 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openRowWriter } from './row-writer.ts'
-import type { Batch, Written } from './row-writer.ts'
+import type { Batch, RowWriterOptions, Written } from './row-writer.ts'
 
 /** A message to the thread: a batch of rows, at most one per table at a time, or the request to end. */
 export type ToWorker = Batch | 'close'
 
-/** A message of the thread: the result of a table's batch, or why it cannot be written yet. */
-export type FromWorker = { readonly table: string } & (Written | { readonly failing: string })
+/**
+ * A message of the thread: the result of a table's batch, why it cannot be written yet, or what became of rows in files
+ * (`own`: of this process).
+ */
+export type FromWorker = { readonly table: string } & (Written | { readonly failing: string } | Recovered)
+
+export interface Recovered {
+  readonly recovered: Written
+  readonly own: boolean
+}
+
+/** What the thread is started with. */
+export type WriterSettings = Pick<RowWriterOptions, 'url' | 'spill' | 'process'>
 
 const port = parentPort
 if (port === null) throw new Error('rows are written by a worker thread')
 
-const { url } = workerData as { readonly url: string }
 const answer = (message: FromWorker) => port.postMessage(message)
-const writer = openRowWriter(url, (table, failing) => answer({ table, failing }))
+const writer = openRowWriter({
+  ...(workerData as WriterSettings),
+  report: (table, failing) => answer({ table, failing }),
+  recovered: (table, recovered, own) => answer({ table, recovered, own }),
+})
 
 port.on('message', async (message: ToWorker) => {
-  if (message !== 'close') return answer({ table: message.table, ...(await writer.write(message)) })
+  if (message !== 'close') {
+    const written = await writer.write(message)
+    return message.rows === '' ? undefined : answer({ table: message.table, ...written })
+  }
   await writer.close()
   port.close()
 })

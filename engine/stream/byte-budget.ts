@@ -3,10 +3,18 @@ import type { ByteBudget } from '../spec/source.ts'
 import type { Host } from '../spec/host.ts'
 import type { Scope } from '../spec/scope.ts'
 
+/** A byte budget that tells how many bytes are left. */
+export interface Room extends ByteBudget {
+  readonly left: number
+}
+
 /** A budget of `limit` bytes. */
-export function byteBudgetOf(limit: number): ByteBudget {
+export function byteBudgetOf(limit: number): Room {
   let used = 0
   return {
+    get left() {
+      return limit - used
+    },
     take(bytes) {
       if (used + bytes > limit) return false
       used += bytes
@@ -82,7 +90,7 @@ export function eventTooLarge({ limit }: EventRoom): GatewayError {
   return new GatewayError(
     'upstream_invalid_response',
     { reason: `an event is larger than ${limit} bytes` },
-    { tags: ['invalid'] },
+    { tags: ['invalid'], retry: 'other' },
   )
 }
 

@@ -43,6 +43,6 @@ export function tooLarge(limit: number): GatewayError {
   return new GatewayError(
     'upstream_invalid_response',
     { reason: `its body is larger than ${limit} bytes` },
-    { tags: ['invalid'] },
+    { tags: ['invalid'], retry: 'other' },
   )
 }

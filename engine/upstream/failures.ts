@@ -33,7 +33,7 @@ export function transportFailure(error: Error, phase: Phase, model: string): Gat
   if (code === notHttp) return unreadable('it is not valid HTTP', model, new Error(error.message))
   const reason = phase === 'firstByte' ? 'it closed the connection without an answer.' : 'its answer broke off.'
   const tags = phase === 'firstByte' ? ['connect'] : ['invalid']
-  return new GatewayError('upstream_error', { model, reason }, { cause: error, tags })
+  return new GatewayError('upstream_error', { model, reason }, { cause: error, tags, retry: 'same' })
 }
 
 /** Codes of the HTTP client for mistakes of this process. */

@@ -9,9 +9,11 @@ import type { Scope } from '../spec/scope.ts'
 import { giveBack, isLent } from '../stream/lent.ts'
 import { Pool, buildConnector, errors } from './client.ts'
 import { hearingOut } from './hearing-out.ts'
-import { allowedAddress, guardedLookup, literalAddress, notAllowed } from './public-address.ts'
+import { guardedLookup, isWithin, literalAddress, notAllowed } from './reach.ts'
+import type { Reach } from './reach.ts'
 import { UpstreamRequest } from './request.ts'
 import { withoutContinue } from './interim.ts'
+import { notingStale } from './stale.ts'
 import type { Timeouts } from './limits.ts'
 
 /** Connection settings of a provider. Durations are texts. */
@@ -30,14 +32,14 @@ export interface HttpSettings {
 
 /** An address with the headers of every request to it. */
 export interface Target {
-  readonly pool: Pool
+  readonly connections: Connections
   /** Path and query. */
   readonly path: string
   readonly headers: readonly string[]
 }
 
 /** The parts of a call that the transport uses. */
-export type Sending = Pick<Call, 'body' | 'contentType' | 'model' | 'publicName' | 'timeouts'> & {
+export type Sending = Pick<Call, 'body' | 'contentType' | 'model' | 'publicName' | 'once' | 'timeouts'> & {
   readonly scope: Pick<Scope, 'onAbort'>
 }
 
@@ -65,7 +67,7 @@ export interface Http {
  * outlives a reload of the configuration. A timeout of the provider takes precedence over those of the pipeline and
  * of the settings.
  */
-export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'catalog' | 'publicOnly'>): Http {
+export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'catalog' | 'bounds'>): Http {
   const limits = settings.timeouts ?? {}
   const connect = duration(limits.connect ?? host.catalog.settings.resilience.timeouts.connect)
   const idle = duration(host.catalog.settings.keepalive.upstream_idle)
@@ -90,24 +92,19 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
   ) =>
     new Promise<Answer>((resolve, reject) => {
       const name = sending.publicName ?? sending.model
-      const ended = () => leaveUnsent(sending.body?.bytes)
-      const exchange = new UpstreamRequest(name, within(sending.timeouts), sending.scope, { resolve, reject, ended })
-      if (exchange.over) return
-      const body = sending.body && (sending.body.bytes ?? streamed(sending.body, () => exchange.sent()))
-      // Without it, the body would be sent chunked.
-      if (body instanceof Readable) headers.push('content-length', String(sending.body?.size))
-      target.pool.dispatch({ method, path: target.path, body: body ?? null, headers }, exchange)
+      const message = new Message(target, method, sending, headers, resolve, reject)
+      const exchange = new UpstreamRequest(name, within(sending.timeouts), sending.scope, message)
+      if (!exchange.over) message.dispatch(exchange, target.connections.kept, false)
     })
   return {
     target(url, headers) {
-      const { publicOnly } = host
-      publicOnly?.note(url)
-      const isPublic = publicOnly !== undefined
+      const { reach = 'private', note } = host.bounds ?? {}
+      note?.(url)
       return {
-        pool: host.keep(
-          `http ${url.origin} connections=${connections} connect=${connect} idle=${idle}${isPublic ? ' public' : ''}`,
-          () => openPool(url, { connections, connect, idle, isPublic }),
-          (pool) => pool.destroy(),
+        connections: host.keep(
+          `http ${url.origin} connections=${connections} connect=${connect} idle=${idle} reach=${reach}`,
+          () => openConnections(url, { connections, connect, idle, reach }),
+          async ({ kept, single }) => void (await Promise.all([kept.destroy(), single.destroy()])),
         ),
         path: url.pathname + url.search,
         headers: [...headers, 'accept-encoding', 'identity'],
@@ -116,6 +113,54 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
     post: (target, sending, headers = []) =>
       dispatch(target, 'POST', sending, [...target.headers, 'content-type', sending.contentType, ...headers]),
     ask: (target, method, asking, headers = []) => dispatch(target, method, asking, [...target.headers, ...headers]),
+  }
+}
+
+/** What is sent, and how it is sent again. */
+class Message {
+  readonly #target: Target
+  readonly #method: 'GET' | 'POST' | 'DELETE'
+  readonly #sending: Asking & { readonly body?: Body }
+  readonly #headers: string[]
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: Error) => void
+
+  constructor(
+    target: Target,
+    method: 'GET' | 'POST' | 'DELETE',
+    sending: Asking & { readonly body?: Body },
+    headers: string[],
+    resolve: (answer: Answer) => void,
+    reject: (error: Error) => void,
+  ) {
+    const { body } = sending
+    // Without it, the body would be sent chunked.
+    if (body && !body.bytes) headers.push('content-length', String(body.size))
+    this.#target = target
+    this.#method = method
+    this.#sending = sending
+    this.#headers = headers
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  /** @param reset whether the connection ends after the answer */
+  dispatch(exchange: UpstreamRequest, pool: Pool, reset: boolean): void {
+    const { body: given } = this.#sending
+    const body = given && (given.bytes ?? streamed(given, () => exchange.sent()))
+    const { path } = this.#target
+    pool.dispatch({ method: this.#method, path, body: body ?? null, headers: this.#headers, reset }, exchange)
+  }
+
+  ended(): void {
+    leaveUnsent(this.#sending.body?.bytes)
+  }
+
+  repeat(exchange: UpstreamRequest): boolean {
+    if (this.#sending.once === true) return false
+    exchange.restart()
+    this.dispatch(exchange, this.#target.connections.single, true)
+    return true
   }
 }
 
@@ -144,24 +189,34 @@ function streamed(body: Body, sent: () => void): Readable {
   return stream
 }
 
+/** The connections to one origin. */
+interface Connections {
+  readonly kept: Pool
+  /** Connections that carry one request each. */
+  readonly single: Pool
+}
+
 interface Pooling {
   /** Null: unlimited. */
   readonly connections: number | null
   /** Milliseconds until a connection is open, and until an idle one is closed. */
   readonly connect: number
   readonly idle: number
-  /** Whether it connects to public addresses only. */
-  readonly isPublic: boolean
+  readonly reach: Reach
 }
 
 /** The connector of a pool. The check of an address covers the very one that the socket connects to. */
-function connectorTo(url: URL, { connect: timeout, isPublic }: Pooling): ReturnType<typeof buildConnector> {
+function connectorTo(url: URL, { connect: timeout, reach }: Pooling): ReturnType<typeof buildConnector> {
   const options = { timeout, allowH2: false }
-  if (!isPublic) return buildConnector(options)
+  if (reach === 'any') return buildConnector(options)
   // Sockets resolve no IP address, so a literal one is checked here.
   const address = literalAddress(url)
-  if (address !== undefined && !allowedAddress(address, false)) return (_options, opened) => opened(notAllowed(), null)
-  return buildConnector({ ...options, lookup: guardedLookup(lookup, false) })
+  if (address !== undefined && !isWithin(reach, address)) return (_options, opened) => opened(notAllowed(), null)
+  return buildConnector({ ...options, lookup: guardedLookup(lookup, reach) })
+}
+
+function openConnections(url: URL, pooling: Pooling): Connections {
+  return { kept: openPool(url, pooling), single: openPool(url, pooling) }
 }
 
 function openPool(url: URL, pooling: Pooling): Pool {
@@ -171,7 +226,9 @@ function openPool(url: URL, pooling: Pooling): Pool {
     connections,
     connect: (options, opened) =>
       connector(options, (...[error, socket]) =>
-        error === null ? opened(null, givingBack(withoutContinue(hearingOut(socket)))) : opened(error, null),
+        error === null
+          ? opened(null, givingBack(withoutContinue(notingStale(hearingOut(socket)))))
+          : opened(error, null),
       ),
     pipelining: 1,
     allowH2: false,

@@ -4,7 +4,7 @@ import type { Scope } from '../spec/scope.ts'
 import { answerHold } from '../stream/byte-budget.ts'
 import { collect } from '../stream/collect.ts'
 import { openHttp } from './http.ts'
-import { isPublicHost } from './public-address.ts'
+import { reachToHost } from './reach.ts'
 
 /** What is read from an address, and how. */
 export interface PublicReading {
@@ -32,11 +32,11 @@ export async function readPublic(
   const refuse = (reason: string) => new GatewayError('invalid_field', { param, reason }, { param })
   if (url?.protocol !== 'https:') throw refuse('must be an address that starts with https://')
   if (url.username !== '' || url.password !== '') throw refuse('must be an address without user and password')
-  if (!(await isPublicHost(url))) {
+  if ((await reachToHost(url)) !== 'public') {
     const message = `${param} is a private address; ${what} is read from public ones only.`
     throw new GatewayError('private_address', { param }, { param, message })
   }
-  const http = openHttp({}, { ...host, publicOnly: { note: () => undefined } })
+  const http = openHttp({}, { ...host, bounds: { reach: 'public' } })
   const target = http.target(url, ['user-agent', `sluice/${host.version}`, 'accept', 'application/json'])
   const timeouts = { connect: deadline, firstByte: deadline, idle: deadline, total: deadline }
   const answer = await http.ask(target, 'GET', { model: what, timeouts, scope })

@@ -7,6 +7,7 @@ import { joinedBytes } from '../stream/buffer-of.ts'
 import { tookTooLong, transportFailure, unreadable } from './failures.ts'
 import { Limits } from './limits.ts'
 import type { Timeouts } from './limits.ts'
+import { isStale } from './stale.ts'
 
 /** Bytes buffered for a reader that has not opened the body yet; beyond that the socket is paused. */
 const heldLimit = 64 * 1024
@@ -20,6 +21,8 @@ interface Waiting {
   reject(error: Error): void
   /** The last byte of the response has arrived. */
   ended?(): void
+  /** The server had closed the connection before. Returns whether the request is sent again, on another one. */
+  repeat?(request: UpstreamRequest): boolean
 }
 
 /**
@@ -63,6 +66,12 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
     this.#limits.enter('firstByte')
   }
 
+  /** It is sent from its beginning once more, and waits for a connection again. */
+  restart(): void {
+    this.#controller = undefined
+    this.#limits.enter('connect')
+  }
+
   /** A chunk of a large body was sent. The first-byte timeout counts from the last chunk. */
   sent(): void {
     this.#limits.heard()
@@ -95,6 +104,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#last) return
+    if (isStale(error) && this.#limits.phase === 'firstByte' && this.#waiting.repeat?.(this) === true) return
     // The request body could not be read.
     const ours = error instanceof GatewayError
     this.#break(ours ? error : transportFailure(error, this.#limits.phase, this.#model))

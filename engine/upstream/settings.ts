@@ -19,7 +19,7 @@ export const baseUrl = {
 export const upstreamProperties = {
   api_key: {
     ...key,
-    description: 'API key of the gateway at the provider, best taken from the environment: ${NAME}.',
+    description: 'API key of the gateway at the provider. In a file, it is best taken from the environment: ${NAME}.',
   },
   api_keys: {
     type: 'array',

@@ -19,8 +19,8 @@ interface SocketParts {
 }
 
 /**
- * Opens sockets at the addresses of a provider, with its keys and headers, and to public addresses only where that is
- * so for its other calls. The query of the call is added to that of the address.
+ * Opens sockets at the addresses of a provider, with its keys and headers, within the bounds of its other
+ * calls. The query of the call is added to that of the address.
  */
 export function openSockets(
   settings: Addresses,
@@ -30,7 +30,7 @@ export function openSockets(
   const addresses = new Map(
     sockets.map(({ protocol, address: { key = protocol, prefix, path } }) => {
       const url = addressOf(overHttp(settings, key), key, path, prefix)
-      host.publicOnly?.note(url)
+      host.bounds?.note?.(url)
       url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
       return [protocol, { url, error: host.upstreamCodec(protocol).error }]
     }),
@@ -52,7 +52,7 @@ export function openSockets(
           model,
           timeout,
           scope,
-          publicOnly: host.publicOnly !== undefined,
+          ...(host.bounds && { reach: host.bounds.reach }),
           error: found.error,
         },
         host,

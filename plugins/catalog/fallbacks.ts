@@ -1,4 +1,6 @@
 import type { AllRecords, RecordReport } from '../../engine/index.ts'
+import { isPattern } from '../../engine/kit.ts'
+import { placesIn } from './places.ts'
 import type { Model } from './model-schema.ts'
 
 /**
@@ -17,12 +19,31 @@ export function checkFallbacks(model: Model, all: AllRecords, report: RecordRepo
       return
     }
     seen.add(fallback)
+    const idle = idleBecause(model, fallback, all)
+    if (idle !== undefined) report(path, 'fallback', `the fallback "${name}" ${idle}`, 'warning')
     const circle = wayBack(fallback, model, all)
     if (!circle) return
     const way = [model.name, ...circle].join(' -> ')
     const message = `fallbacks go in a circle: ${way}; those of a fallback are never tried`
     report(path, 'fallback', message, 'lenient')
   })
+}
+
+/** Why a fallback never serves; undefined: it may. */
+function idleBecause(model: Model, fallback: Model, all: AllRecords): string | undefined {
+  if (!fallback.enabled) return 'is disabled, so it is never tried'
+  if (isPattern(fallback.name)) return 'is a pattern and no model; name a model'
+  const own = operationsOf(model, all)
+  const others = operationsOf(fallback, all)
+  if (!own || !others || [...own].some((operation) => others.has(operation))) return undefined
+  return `serves ${[...others].join(', ')}, and "${model.name}" serves ${[...own].join(', ')}`
+}
+
+function operationsOf(model: Model, all: AllRecords): ReadonlySet<string> | undefined {
+  const offers = placesIn(model).map(({ provider }) => all.offers(provider, true))
+  return offers.every((known) => known !== undefined)
+    ? new Set(offers.flat().map(({ operation }) => operation))
+    : undefined
 }
 
 /** The names on the shortest path of fallbacks from one model to another, both ends included. */

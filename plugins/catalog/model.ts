@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineRecord } from '../../engine/index.ts'
-import type { AllRecords, Json, JsonObject, ModelRecord, Offer, RecordReport } from '../../engine/index.ts'
+import type { AllRecords, Json, JsonObject, Offer, RecordReport } from '../../engine/index.ts'
 import { didYouMean, isPattern, isVirtual, reservedNames, sourceFilter } from '../../engine/kit.ts'
+import { checkDoubts } from './doubts.ts'
 import { checkFallbacks } from './fallbacks.ts'
+import { withListedPrice } from './listed-price.ts'
 import { modelSchema } from './model-schema.ts'
 import { placesIn } from './places.ts'
 import { showModel } from './show-model.ts'
@@ -27,8 +29,10 @@ export default defineRecord({
     checkNames(model, report)
     checkTier(model, report)
     checkPriceTiers(model, report)
+    checkCachePrice(model, report)
     checkFallbacks(model, all, report)
     checkPlaces(model, report)
+    checkDoubts(model, all, report)
     const offers = placesIn(model).map(({ provider }) => all.offers(provider))
     // An unknown provider is a finding of its own.
     if (!offers.every((known) => known !== undefined)) return
@@ -36,6 +40,7 @@ export default defineRecord({
     if (!isPattern(model.name)) checkAssumed(model, offers.flat(), all, report)
   },
   show: showModel,
+  complete: withListedPrice,
   lists: {
     filters: {
       provider: { accepts: 'text', values: ({ provider, deployments }) => [provider, ...providersOf(deployments)] },
@@ -58,7 +63,7 @@ function providersOf(deployments: Json | undefined): readonly (Json | undefined)
   return (deployments as readonly JsonObject[]).map(({ provider }) => provider)
 }
 
-function checkNames({ name, aliases }: Model, report: RecordReport): void {
+function checkNames({ name, aliases, upstream_model: upstream }: Model, report: RecordReport): void {
   if (name.slice(0, -1).includes('*')) report(['name'], 'pattern', '"*" may stand at the end of a name only')
   const refuseVirtual = (word: string, path: (string | number)[]) => {
     if (isVirtual(word)) report(path, 'duplicate', `"${word}" is a virtual model, so no model can have the name`)
@@ -66,7 +71,18 @@ function checkNames({ name, aliases }: Model, report: RecordReport): void {
   refuseVirtual(name, ['name'])
   if (reservedNames.includes(name))
     report(['name'], 'reserved', `"${name}" is a part of addresses, so no model can have the name`, 'lenient')
-  aliases.forEach((alias, at) => refuseVirtual(alias, ['aliases', at]))
+  aliases.forEach((alias, at) => {
+    refuseVirtual(alias, ['aliases', at])
+    if (alias.includes('*'))
+      report(['aliases', at], 'pattern', 'an alias is no pattern; "*" may stand at the end of a name only', 'lenient')
+  })
+  if (upstream?.includes('*') && !isPattern(name))
+    report(
+      ['upstream_model'],
+      'pattern',
+      'the provider gets the "*" as it is: only a name that ends in * fills it',
+      'lenient',
+    )
 }
 
 /** Quality tiers of smart routing. */
@@ -88,6 +104,17 @@ function checkPriceTiers({ pricing: { tiers: prices = [] } = {} }: Model, report
       `must be more than ${before}, as tiers are ascending`,
     )
   })
+}
+
+/** Warns of tokens that would be billed as if no provider had cached them. */
+function checkCachePrice({ pricing: { input = 0, output, cache_read: read } = {} }: Model, report: RecordReport): void {
+  if (input > 0 && output !== undefined && read === undefined)
+    report(
+      ['pricing'],
+      'assumed',
+      'there is no price "cache_read": tokens that a provider reads from its cache cost the input price',
+      'warning',
+    )
 }
 
 /** Reports a model without a place, and places that stand there twice. */
@@ -123,7 +150,7 @@ function checkAssumed(model: Model, offers: readonly Offer[], all: AllRecords, r
   for (const protocol of new Set(offers.flatMap((offer) => offer.protocol ?? []))) {
     if (model.protocols && !model.protocols.includes(protocol)) continue
     for (const [field, assumed] of Object.entries(all.codec(protocol)?.request?.assumes ?? {}))
-      if (model[field as keyof ModelRecord] === undefined)
+      if (model[field as keyof Model] === undefined)
         report(['name'], 'assumed', `the model names no ${field}: ${assumed}`, 'warning')
   }
 }

@@ -1,6 +1,7 @@
 import { defineRecord } from '../../engine/index.ts'
 import type { AllRecords, ConfigOf, Json, JsonObject, RecordView } from '../../engine/index.ts'
 import { recordName, reservedNames, sourceFilter, withTimes } from '../../engine/kit.ts'
+import { checkConnection } from './connection.ts'
 import { placesIn } from './places.ts'
 
 const schema = {
@@ -17,8 +18,12 @@ const schema = {
     allow_private: {
       type: 'boolean',
       default: false,
+      description: 'Whether a provider that is not declared in the file may be at private or loopback addresses.',
+    },
+    allow_link_local: {
+      type: 'boolean',
       description:
-        'Whether a provider that is not declared in the file may be at private, loopback or link-local addresses.',
+        'Whether a provider that is declared in the file may be at link-local addresses, or at those where clouds serve their machines. Unset: no. No record that is made at run time may be there.',
     },
   },
 } as const
@@ -37,7 +42,9 @@ export default defineRecord({
   optional: true,
   switch: 'enabled',
   typed: 'provider',
-  check({ name }, _all, report) {
+  check(provider, all, report) {
+    const { name } = provider
+    checkConnection(provider, all, report)
     if (reservedNames.includes(name))
       report(['name'], 'reserved', `"${name}" is a part of addresses, so no provider can have the name`, 'lenient')
   },

@@ -16,7 +16,7 @@ export function showModel(shown: JsonObject, record: RecordView, all: AllRecords
     ...usualOf(record.name),
     ...withTimes(shown),
     ...placesOf(record),
-    ...pricingOf(record),
+    ...pricingOf(record, all),
     available: problem === null,
     problem,
   }
@@ -34,7 +34,15 @@ function placesOf({ name, value }: RecordView): JsonObject {
   return { ...(provider === undefined ? {} : { upstream_model: upstream }), deployments: places }
 }
 
-function pricingOf({ value: { pricing }, notes = {} }: RecordView): JsonObject {
+/** A listed price is no part of the record, so that changes of the record do not store it. */
+function pricingOf({ name, value: { pricing }, notes = {} }: RecordView, all: AllRecords): JsonObject {
+  const { listed, pricing: price } = all.served(name) ?? {}
+  if (listed !== undefined)
+    return {
+      pricing_source: 'list',
+      priced_at: timeText(Date.parse(listed.date)),
+      listed_pricing: { pricing: { ...price } as JsonObject, ...listed },
+    }
   if (!isObject(pricing) || Object.keys(pricing).length === 0) return { pricing_source: 'none', priced_at: null }
   const synced = syncedIn(notes)
   const isFromList = Object.entries(pricing).every(([field, price]) => isSynced(synced, `pricing.${field}`, price))

@@ -8,7 +8,7 @@ import { rawConfidence } from './confidence-map.ts'
 import { factsOf } from './facts.ts'
 import type { Facts } from './facts.ts'
 import { hintOf } from './hint.ts'
-import { earlierTexts, lastTurn } from './turn.ts'
+import { earlierTexts, lastText, lastTurn } from './turn.ts'
 
 /** How hard a request is, as the signals see it together. */
 export interface Ensemble {
@@ -28,9 +28,11 @@ export interface Ensemble {
   readonly facts: JsonObject
   /** The numbers that a signal measured in the text; null: it did not vote. */
   readonly features: readonly number[] | null
-  /** The last text of the user, cleaned. Never to be logged. */
+  /** What the user said in the last turn, cleaned. Never to be logged. */
   readonly ask: string
-  /** The texts of at most `count` earlier turns of the user, cleaned, oldest first. Never to be logged. */
+  /** The last text of that turn, cleaned; absent: it has one. Never to be logged. */
+  readonly last?: () => string
+  /** At most `count` texts of the user before the last one, cleaned, oldest first. Never to be logged. */
   readonly earlier: (count: number) => readonly string[]
 }
 
@@ -105,6 +107,7 @@ export default defineStage({
           facts,
           features: measured?.features ?? null,
           ask: turn.text,
+          last: () => lastText(neutral),
           earlier: (count) => earlierTexts(neutral, count),
         },
       }

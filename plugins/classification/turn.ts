@@ -20,16 +20,21 @@ export function lastTurn({ items }: Pick<GenerateRequest, 'items'>): Turn {
   return { ...clean(textOf(messages)), end, images: imagesOf(messages) }
 }
 
-/** The cleaned texts of the user's turns before the last one, oldest first. */
+/** The last text of the user, cleaned: of several messages in a row, the last one that has any. */
+export function lastText({ items }: Pick<GenerateRequest, 'items'>): string {
+  return latestTexts(items, 1)[0] ?? ''
+}
+
+/** The cleaned texts of the user before the last one, oldest first, whether or not they are of the same turn. */
 export function earlierTexts({ items }: Pick<GenerateRequest, 'items'>, count: number): readonly string[] {
+  return latestTexts(items, count + 1).slice(0, -1)
+}
+
+function latestTexts(items: readonly Item[], count: number): readonly string[] {
   const texts: string[] = []
-  const last = turnEnd(items, items.length)
-  for (let end = last - turnBefore(items, last).length; texts.length < count && end > 0;) {
-    end = turnEnd(items, end)
-    const messages = turnBefore(items, end)
-    const { text } = clean(textOf(messages))
+  for (let end = turnEnd(items, items.length); texts.length < count && end > 0; end = turnEnd(items, end - 1)) {
+    const { text } = clean(textOf([items[end - 1] as Message]))
     if (text !== '') texts.unshift(text)
-    end -= messages.length
   }
   return texts
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { defineStage } from '../../engine/index.ts'
+import type { Ingress } from '../../engine/index.ts'
 import { bytesOf, commonHeaders, folderOf, nothingAt, ofBuild } from './build.ts'
 
 /** What the build leaves in the page where the nonce of each answer belongs. */
@@ -40,9 +41,32 @@ const permissions = [
   'xr-spatial-tracking',
 ].map((feature) => `${feature}=()`)
 
+/** The first segments of the addresses that `console/src/app/router.tsx` has. */
+const screens = new Set([
+  '',
+  'account',
+  'audit',
+  'configuration',
+  'keys',
+  'logs',
+  'mcp-servers',
+  'members',
+  'models',
+  'new-password',
+  'pipelines',
+  'playground',
+  'providers',
+  'quick-start',
+  'routing',
+  'settings',
+  'setup',
+  'sign-in',
+])
+
 /**
- * Answers the page of the console, whatever the path: its own router shows the screen of it. Each answer has a new
- * nonce of 16 random bytes. 404 if the console was not built.
+ * Answers the page of the console: at its own addresses to everybody, elsewhere to browsers, whose router says that
+ * there is no such screen. A program that asks elsewhere, as for `/metrics`, gets 404. Each answer has a new nonce of
+ * 16 random bytes. 404 if the console was not built.
  */
 export default defineStage({
   name: 'serve-page',
@@ -53,8 +77,10 @@ export default defineStage({
   build: ({ folder }) => {
     const file = join(folderOf(folder), 'index.html')
     return async ({ ingress }) => {
-      const page = await bytesOf(file)
-      if (!page) throw nothingAt(ingress, `/${ingress.params['*'] ?? ''}`)
+      const path = ingress.params['*'] ?? ''
+      const isOwn = screens.has(path.split('/', 1)[0] as string)
+      const page = isOwn || takesPages(ingress) ? await bytesOf(file) : undefined
+      if (!page) throw nothingAt(ingress, `/${path}`)
       const nonce = randomBytes(16).toString('base64')
       const html = page.toString().replaceAll(placeholder, nonce)
       return {
@@ -72,3 +98,8 @@ export default defineStage({
     }
   },
 })
+
+/** Only browsers ask for HTML by name; an asterisk is what every other client sends. */
+function takesPages({ headers: { accept = '' } }: Ingress): boolean {
+  return accept.toLowerCase().includes('text/html')
+}

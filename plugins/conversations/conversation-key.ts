@@ -12,18 +12,29 @@ import { isObject } from '../../engine/kit.ts'
  * there is nothing but the response that is continued.
  */
 export function conversationOf(request: Envelope, keyId: string): string | undefined {
-  const { operation, body, headers } = request
-  const { routing, prompt_cache_key: cacheKey } = body
-  const named = isObject(routing) ? routing['conversation'] : undefined
-  if (typeof named === 'string') return keyed(keyId, 'conversation', named)
-  const header = headers['x-conversation-id']
-  if (typeof header === 'string') return keyed(keyId, 'header', header)
+  const { operation, body } = request
+  const { prompt_cache_key: cacheKey } = body
+  const name = nameOf(request)
+  if (name) return keyed(keyId, name.kind, name.text)
   if (typeof cacheKey === 'string' && !isChained(request)) return keyed(keyId, 'cache', cacheKey)
   if (operation !== 'generate') return undefined
   const { previous_response_id: unknown } = body
   if (typeof unknown === 'string') return keyed(keyId, 'response', unknown)
   const user = firstUserMessage(body)
   return user === undefined ? undefined : keyed(keyId, 'messages', JSON.stringify([said(systemOf(body)), said(user)]))
+}
+
+/** What the client calls the conversation of a request, and where it does. A key of a cache may stand for many. */
+export function nameOf({ body: { routing }, headers }: Pick<Envelope, 'body' | 'headers'>): Name | undefined {
+  const named = isObject(routing) ? routing['conversation'] : undefined
+  if (typeof named === 'string') return { kind: 'conversation', text: named }
+  const header = headers['x-conversation-id']
+  return typeof header === 'string' ? { kind: 'header', text: header } : undefined
+}
+
+interface Name {
+  readonly kind: 'conversation' | 'header'
+  readonly text: string
 }
 
 /** Whether a request makes a response of a chain that is known here: one that is stored, so that it may be continued. */

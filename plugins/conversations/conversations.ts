@@ -1,7 +1,7 @@
 import { defineService } from '../../engine/index.ts'
 import type { Envelope, KeyValue, Principal, ServiceHost } from '../../engine/index.ts'
 import { within } from '../../engine/kit.ts'
-import { conversationOf, keyed } from './conversation-key.ts'
+import { conversationOf, keyed, nameOf } from './conversation-key.ts'
 
 /** What is remembered of a conversation. */
 export type Remembered = 'last_model' | 'last_provider'
@@ -23,6 +23,8 @@ export interface Conversations {
   readonly isShared: boolean
   /** The id of the conversation of a request: 64 hexadecimal digits; undefined: it is no conversation. */
   of(request: Envelope, principal: Principal): string | undefined
+  /** Whether the client itself says which conversation a request belongs to. */
+  isNamed(request: Envelope): boolean
   /** An id that all requests of an API key share. */
   ofKey(principal: Principal): string
   /** Reads within 50 milliseconds. Never rejects. */
@@ -64,6 +66,10 @@ class Memory implements Conversations {
 
   of(request: Envelope, principal: Principal): string | undefined {
     return conversationOf(request, principal.id)
+  }
+
+  isNamed(request: Envelope): boolean {
+    return nameOf(request) !== undefined
   }
 
   ofKey({ id }: Principal): string {

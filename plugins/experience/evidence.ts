@@ -11,6 +11,9 @@ export interface Observation {
   /** Above 0. */
   readonly weight: number
   readonly key_id: string | null
+  /** Id of the conversation and number of the user's turn in it; null: unknown. */
+  readonly conversation: string | null
+  readonly turn: number | null
 }
 
 /** Evidence, as numbers of observations. */
@@ -33,6 +36,8 @@ export const noEvidence: Evidence = { successes: 0, failures: 0, rows: 0 }
 
 /** The most observations that evidence counts as that nobody gave. */
 const mostImplicit = 20
+/** From how many API keys and conversations such evidence may take a model below the gate of quality. */
+const fewest = { keys: 3, conversations: 20 }
 /** The share of what is known that one API key may have among many. */
 const leastShare = 0.05
 
@@ -42,20 +47,60 @@ const leastShare = 0.05
  * teaches its own gateway, and one among twenty moves a mean by less than 5 %, however much it says.
  * @param rows oldest first
  */
-export function explicitEvidence(rows: readonly Observation[], { window, strength }: EvidenceRules): Evidence {
-  const share = Math.max(leastShare, 1 / new Set(rows.map(({ key_id: key }) => key)).size)
-  const counted = newestOfEach(rows, window, Math.ceil(share * window))
-  const keys = [...Map.groupBy(counted, ({ key_id: key }) => key).values()].map(sumOf)
+export function explicitEvidence(rows: readonly Observation[], rules: EvidenceRules): Evidence {
+  return sharedOut(countedOf(rows, rules, 1), rules)
+}
+
+/** Evidence that nobody gave. */
+export interface ImplicitEvidence {
+  readonly evidence: Evidence
+  /** Whether it comes from enough API keys and conversations to take a model below the gate of quality. */
+  readonly isBroad: boolean
+}
+
+/**
+ * Counts what follows from how conversations went on: each turn once, and of each API key as many rows as explicit
+ * evidence would count, as if at least three keys took part. So nobody teaches a gateway alone without saying so.
+ * @param rows oldest first
+ */
+export function implicitEvidence(rows: readonly Observation[], rules: EvidenceRules): ImplicitEvidence {
+  const counted = countedOf(oncePerTurn(rows), rules, fewest.keys)
+  const conversations = new Set(counted.rows.flatMap(({ conversation }) => conversation ?? []))
+  return {
+    evidence: shrunk(sharedOut(counted, rules), mostImplicit),
+    isBroad: keysOf(counted.rows).size >= fewest.keys && conversations.size >= fewest.conversations,
+  }
+}
+
+function oncePerTurn(rows: readonly Observation[]): readonly Observation[] {
+  const seen = new Set<string>()
+  return rows.filter(({ source, conversation, turn }) => {
+    if (conversation === null) return true
+    const key = `${source} ${conversation} ${turn}`
+    return !seen.has(key) && seen.add(key)
+  })
+}
+
+/** Rows that count, and the share of what is known that each API key may have. */
+interface Counted {
+  readonly rows: readonly Observation[]
+  readonly share: number
+}
+
+/** @param keys API keys that take part at least, as far as shares are concerned */
+function countedOf(rows: readonly Observation[], { window }: EvidenceRules, keys: number): Counted {
+  const share = Math.max(leastShare, 1 / Math.max(keys, keysOf(rows).size))
+  return { rows: newestOfEach(rows, window, Math.ceil(share * window)), share }
+}
+
+function sharedOut({ rows, share }: Counted, { strength }: EvidenceRules): Evidence {
+  const keys = [...Map.groupBy(rows, ({ key_id: key }) => key).values()].map(sumOf)
   const most = mostOfKey(keys.map(weightOf), share, strength)
   return keys.map((key) => shrunk(key, most)).reduce(added, noEvidence)
 }
 
-/**
- * Counts what follows from how a conversation went on.
- * @param rows oldest first
- */
-export function implicitEvidence(rows: readonly Observation[], { window }: EvidenceRules): Evidence {
-  return shrunk(sumOf(rows.slice(-window)), mostImplicit)
+function keysOf(rows: readonly Observation[]): ReadonlySet<string | null> {
+  return new Set(rows.map(({ key_id: key }) => key))
 }
 
 export function added(one: Evidence, other: Evidence): Evidence {
@@ -90,7 +135,6 @@ function newestOfEach(rows: readonly Observation[], most: number, mostOfEach: nu
  * The most that one key may count as: its share of the prior and of all keys, where those above it count as it does.
  */
 function mostOfKey(weights: readonly number[], share: number, strength: number): number {
-  if (weights.length < 2) return Infinity
   const sorted = weights.toSorted((one, other) => other - one)
   let rest = sorted.reduce((sum, weight) => sum + weight, 0)
   for (const [above, weight] of sorted.entries()) {
@@ -98,7 +142,7 @@ function mostOfKey(weights: readonly number[], share: number, strength: number):
     if (weight <= most) return most
     rest -= weight
   }
-  return Infinity
+  return (share * strength) / (1 - share * sorted.length)
 }
 
 function sumOf(rows: readonly Observation[]): Evidence {

@@ -62,7 +62,7 @@ function experienceOf(
 ): Experience {
   return {
     posterior: (place, prior) => lessons.posterior(place, prior),
-    outcomes: (model, tier) => lessons.measurements.of(model, tier),
+    outcomes: (model, tier, of) => lessons.measurements[of](model, tier),
     get spent() {
       return lessons.pulls.spent
     },

@@ -1,4 +1,5 @@
 import type { ServiceHost, TableQueries } from '../../engine/index.ts'
+import type { Evidence } from './evidence.ts'
 import { Measurements } from './measured.ts'
 import { keyOf, placeOf } from './place.ts'
 import type { Place } from './place.ts'
@@ -7,7 +8,7 @@ import { Rewards } from './rewards.ts'
 import type { Source } from './rewards.ts'
 import type { RewardsTable } from './table.ts'
 import { Turns } from './turns.ts'
-import type { Decision, Known, Posterior, Prior, Seen, Signal } from './view.ts'
+import type { Answered, Belief, Decision, Known, Posterior, Prior, Seen, Signal } from './view.ts'
 import { Windows } from './windows.ts'
 
 const hour = 3_600_000
@@ -15,8 +16,8 @@ const hour = 3_600_000
 const rewardable = 7 * 24 * hour
 /** What evidence counts as that nobody gave, in observations. */
 const implicitWeight = 0.25
-/** Rows of such evidence that are enough for an hour: more would say nothing new. */
-const enough = 100
+/** Rows of such evidence that are enough for an hour, of all API keys and of one: more would say nothing new. */
+const enough = { all: 100, key: 20 }
 
 /** All that was learned, in one process. */
 export class Lessons {
@@ -27,7 +28,7 @@ export class Lessons {
   readonly rewards: Rewards
   readonly #host: Pick<ServiceHost, 'database' | 'rows'>
   readonly #windows = new Windows()
-  readonly #turns = new Turns<Decision>()
+  readonly #turns = new Turns<Answered>()
   #isRead = false
 
   constructor(host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'append'>) {
@@ -41,11 +42,11 @@ export class Lessons {
   }
 
   posterior(place: Place, prior: Prior): Posterior {
-    const { successes, failures, rows } = this.#windows.evidence(place, prior)
+    const { gate, ...observed } = this.#windows.evidence(place, prior)
     return {
-      a: prior.strength * prior.mean + successes,
-      b: prior.strength * (1 - prior.mean) + failures,
-      observations: rows,
+      ...believed(prior, observed),
+      ...(gate && { gate: believed(prior, gate) }),
+      observations: observed.rows,
       pulls: this.pulls.of(place),
     }
   }
@@ -58,10 +59,13 @@ export class Lessons {
   }
 
   /** Notes evidence that nobody gave. */
-  observe({ id, model, mode, tier, key }: Decision, source: Source, reward: number): void {
+  observe({ id, model, mode, tier, key, conversation, turn }: Answered, source: Source, reward: number): void {
+    if (!this.isImplicit) return
     const at = Date.now()
-    if (!this.isImplicit || this.#windows.countSince({ model, mode, tier }, source, at - hour) >= enough) return
-    this.rewards.append({ decision: id, source, at, model, mode, tier, reward, weight: implicitWeight, key_id: key })
+    const before = this.#windows.since({ model, mode, tier }, source, at - hour)
+    if (before.length >= enough.all || before.filter((row) => row.key_id === key).length >= enough.key) return
+    const place = { model, mode, tier, key_id: key, conversation, turn }
+    this.rewards.append({ ...place, decision: id, source, at, reward, weight: implicitWeight })
   }
 
   /** Notes what a person said. Resolves to whether it counts. */
@@ -79,6 +83,8 @@ export class Lessons {
       reward: signal === 'weak' ? 0 : 1,
       weight: isInTime ? weight : 0,
       key_id: key,
+      conversation: null,
+      turn: null,
     })
     // "Stronger than necessary" says that this model was good enough, and expects the same of the next cheaper one.
     const rows =
@@ -144,4 +150,8 @@ export class Lessons {
       ]),
     )
   }
+}
+
+function believed({ strength, mean }: Prior, { successes, failures }: Evidence): Belief {
+  return { a: strength * mean + successes, b: strength * (1 - mean) + failures }
 }

@@ -56,8 +56,9 @@ export class Measurements {
     if (tries.length > newest) tries.shift()
   }
 
-  answered({ model, tier, firstByte, output, input }: MeasuredAnswer): void {
+  answered({ model, tier, firstByte, output, input }: MeasuredAnswer, now = Date.now()): void {
     const known = this.#of(model)
+    known.keepHour(now)
     if (firstByte !== null) known.firstBytes.add(firstByte)
     if (output !== null) known.outputs[tier].add(output)
     if (input === null || input.counted <= 0) return
@@ -66,18 +67,16 @@ export class Measurements {
     known.writes.add(input.cacheWrite / input.counted)
   }
 
-  of(model: string, tier: Tier, now = Date.now()): Outcomes {
+  /** How a model does now. */
+  now(model: string, tier: Tier, now = Date.now()): Outcomes {
     const known = this.#models.get(model)
-    const outputs = known?.outputs[tier]
-    return {
-      reliability: reliabilityOf(known?.tries ?? [], now),
-      firstByte: known?.firstBytes.quantile(0.5) ?? null,
-      slowFirstByte: known?.firstBytes.quantile(0.95) ?? null,
-      output: outputs && outputs.count >= enough ? outputs.quantile(0.5) : null,
-      inputRatio: Math.min(2, Math.max(0.5, known?.ratios.mean ?? 1)),
-      cacheReads: known?.reads.mean ?? 0,
-      cacheWrites: known?.writes.mean ?? 0,
-    }
+    return { reliability: reliabilityOf(known?.tries ?? [], now), ...(known?.values(tier) ?? unknown) }
+  }
+
+  /** The same, but all except reliability as it was at the last full hour. */
+  hour(model: string, tier: Tier, now = Date.now()): Outcomes {
+    const known = this.#models.get(model)
+    return { reliability: reliabilityOf(known?.tries ?? [], now), ...(known?.valuesOfHour(tier, now) ?? unknown) }
   }
 
   /** Forgets one model, or all (undefined). */
@@ -104,6 +103,18 @@ function reliabilityOf(tries: Model['tries'], now: number): number {
   return (answered + usual.tries * usual.reliability) / (counting + usual.tries)
 }
 
+/** What answers have shown of a model. */
+type Values = Omit<Outcomes, 'reliability'>
+
+const unknown: Values = {
+  firstByte: null,
+  slowFirstByte: null,
+  output: null,
+  inputRatio: 1,
+  cacheReads: 0,
+  cacheWrites: 0,
+}
+
 class Model {
   readonly tries: { readonly at: number; readonly isAnswered: boolean }[] = []
   readonly firstBytes = new Newest()
@@ -115,6 +126,37 @@ class Model {
   readonly ratios = new Newest()
   readonly reads = new Newest()
   readonly writes = new Newest()
+  /** The hour of the newest answer, since 1970, and what was known when that hour began. */
+  #hour = 0
+  #ofHour: Readonly<Record<Tier, Values>> = { SIMPLE: unknown, MEDIUM: unknown, COMPLEX: unknown }
+
+  values(tier: Tier): Values {
+    const outputs = this.outputs[tier]
+    return {
+      firstByte: this.firstBytes.quantile(0.5),
+      slowFirstByte: this.firstBytes.quantile(0.95),
+      output: outputs.count >= enough ? outputs.quantile(0.5) : null,
+      inputRatio: Math.min(2, Math.max(0.5, this.ratios.mean ?? 1)),
+      cacheReads: this.reads.mean ?? 0,
+      cacheWrites: this.writes.mean ?? 0,
+    }
+  }
+
+  valuesOfHour(tier: Tier, now: number): Values {
+    return hourOf(now) > this.#hour ? this.values(tier) : this.#ofHour[tier]
+  }
+
+  /** Keeps what is known, if an answer is the first one of its hour. */
+  keepHour(now: number): void {
+    const hour = hourOf(now)
+    if (hour <= this.#hour) return
+    this.#hour = hour
+    this.#ofHour = { SIMPLE: this.values('SIMPLE'), MEDIUM: this.values('MEDIUM'), COMPLEX: this.values('COMPLEX') }
+  }
+}
+
+function hourOf(time: number): number {
+  return Math.floor(time / 3_600_000)
 }
 
 /** The newest values of a kind. Asking is cheaper than adding: each routed request asks several times of each model. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ServiceHost, TableQueries } from '../../engine/index.ts'
 import type { BigInteger, ResetsTable, RewardsTable } from './table.ts'
+import { lateness } from './windows.ts'
 import type { Windows } from './windows.ts'
 
 /** Where evidence comes from; a decision has one row of each. */
@@ -9,8 +10,6 @@ export type Source = (typeof sources)[number]
 
 /** Newest rows of a source that are read at start. */
 const readAtStart = 20_000
-/** Milliseconds by which rows of other processes may be late: clocks differ, and rows are written in bulk. */
-const lateness = 60_000
 /** Milliseconds for which rows are kept. Nobody reads as far back, except where a model is rarely rated. */
 const kept: Readonly<Record<Source, number>> = {
   explicit: 365 * 86_400_000,
@@ -107,7 +106,7 @@ export class Rewards {
 
   #rows(condition: string): Promise<readonly BigInteger<RewardsTable, 'at'>[]> {
     return this.#host.rows<BigInteger<RewardsTable, 'at'>>(
-      `select decision, source, at, model, mode, tier, reward, weight, key_id from experience_rewards where ${condition}`,
+      `select decision, source, at, model, mode, tier, reward, weight, key_id, conversation, turn from experience_rewards where ${condition}`,
     )
   }
 

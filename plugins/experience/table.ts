@@ -26,6 +26,9 @@ export interface RewardsTable {
   weight: number
   /** The API key of the request. */
   key_id: string | null
+  /** Id of the conversation, and number of the user's turn in it; null: unknown, or somebody rated the answer. */
+  conversation: string | null
+  turn: number | null
 }
 
 /** How often a model was chosen, over all processes. */
@@ -102,6 +105,15 @@ export const migrations: readonly ServiceMigration[] = [
         .addColumn('model', 'text', (column) => column.primaryKey())
         .addColumn('at', 'bigint', (column) => column.notNull())
         .execute()
+    },
+  },
+  {
+    name: '2-conversations',
+    async up(queries) {
+      await queries.schema.alterTable('experience_rewards').addColumn('conversation', 'text').execute()
+      await queries.schema.alterTable('experience_rewards').addColumn('turn', 'integer').execute()
+      // Requests that were no conversations were taken for questions that were asked again.
+      await queries.deleteFrom('experience_rewards').where('source', '=', 'implicit:next_turn').execute()
     },
   },
 ]

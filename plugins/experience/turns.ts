@@ -16,6 +16,8 @@ export interface Turn<D> {
   readonly turn: number
   /** Tool results since the last user turn. */
   readonly step: number
+  /** Whether the client named the conversation, or sent an answer of it. Anybody may ask the same twice otherwise. */
+  readonly isFollowed: boolean
   /** When it began, in milliseconds since 1970. */
   readonly at: number
   /** The decision that was answered; undefined: it was not. */
@@ -26,9 +28,14 @@ interface Last<D> extends Pick<Turn<D>, 'turn' | 'decision'> {
   readonly asked: string
   /** When its answer ended. */
   readonly endedAt: number
+  /** The last turn whose answer was judged. */
+  readonly judged: number
 }
 
-/** What the next user turn of a conversation says about the answer before: it was good enough, or asked for again. */
+/**
+ * What the next user turn of a conversation says about the answer before: it was good enough, or asked for again. Of each
+ * turn it is said once.
+ */
 export class Turns<D> {
   readonly #last = new LRUCache<string, Last<D>>({ max: mostConversations })
 
@@ -37,14 +44,22 @@ export class Turns<D> {
    * about it.
    */
   follow(next: Turn<D>, now = Date.now()): { readonly decision: D; readonly reward: 0 | 1 } | undefined {
-    const { conversation, ask, turn, step, at, decision } = next
+    const { conversation, ask, turn, decision } = next
     const last = this.#last.get(conversation)
     const asked = hash('sha256', ask, 'base64')
-    this.#last.set(conversation, { turn, decision, asked, endedAt: now })
-    // A request with tool results goes on with the same turn of the user.
-    if (last?.decision === undefined || step > 0 || at - last.endedAt > soon) return undefined
-    const isRepeated = ask !== '' && asked === last.asked
-    if (turn > last.turn) return { decision: last.decision, reward: isRepeated ? 0 : 1 }
-    return turn === last.turn && isRepeated ? { decision: last.decision, reward: 0 } : undefined
+    const reward = last && rewardOf(last, { ...next, asked })
+    const judged = reward === undefined ? (last?.judged ?? 0) : (last?.turn ?? 0)
+    this.#last.set(conversation, { turn, decision, asked, endedAt: now, judged })
+    return last?.decision === undefined || reward === undefined ? undefined : { decision: last.decision, reward }
   }
+}
+
+function rewardOf<D>(last: Last<D>, next: Turn<D> & { readonly asked: string }): 0 | 1 | undefined {
+  const { turn, step, at, ask, asked, isFollowed } = next
+  if (last.decision === undefined || !isFollowed || last.turn <= last.judged) return undefined
+  // A request with tool results goes on with the same turn of the user.
+  if (step > 0 || at - last.endedAt > soon) return undefined
+  const isRepeated = ask !== '' && asked === last.asked
+  if (turn > last.turn) return isRepeated ? 0 : 1
+  return turn === last.turn && isRepeated ? 0 : undefined
 }

@@ -15,10 +15,16 @@ export interface Prior extends WindowRules {
   readonly mean: number
 }
 
-/** What is known of a model in a mode and tier: its answer is good enough with a probability from Beta(a, b). */
-export interface Posterior {
+/** A model's answer is good enough with a probability from Beta(a, b). */
+export interface Belief {
   readonly a: number
   readonly b: number
+}
+
+/** What is known of a model in a mode and tier. */
+export interface Posterior extends Belief {
+  /** What the gate of quality takes it for: without what too few API keys or conversations showed. Absent: the same. */
+  readonly gate?: Belief
   /** Rows of evidence that count. */
   readonly observations: number
   /** How often it was chosen. */
@@ -37,6 +43,14 @@ export interface Decision extends Place {
   readonly cheaper: string | null
 }
 
+/** A decision of a turn in a conversation. */
+export interface Answered extends Decision {
+  /** Id of the conversation; null: there is none. */
+  readonly conversation: string | null
+  /** User turns so far. */
+  readonly turn: number
+}
+
 /** What an exchange taught, once it is over. */
 export interface Seen {
   /** Each model that was asked, and whether it answered. */
@@ -44,7 +58,7 @@ export interface Seen {
   /** Absent: there was no complete answer. */
   readonly answer?: MeasuredAnswer
   /** Absent: the request belongs to no conversation. */
-  readonly turn?: Turn<Decision>
+  readonly turn?: Turn<Answered>
 }
 
 /** A model in a mode and tier of which something is known. */
@@ -58,7 +72,8 @@ export interface Known extends Place {
 /** What the gateway has learned of its models. What it reads in memory agrees with other processes within 5 seconds. */
 export interface Experience {
   posterior(place: Place, prior: Prior): Posterior
-  outcomes(model: string, tier: Tier): Outcomes
+  /** How a model does now; `hour`: medians, ratios and shares are those of the last full hour. */
+  outcomes(model: string, tier: Tier, of: 'now' | 'hour'): Outcomes
   /** Of all processes. */
   readonly spent: Spent
   /** Notes a decision. */
@@ -66,7 +81,7 @@ export interface Experience {
   /** Notes how an exchange ended. Never waits. */
   seen(seen: Seen): void
   /** Notes what an answer shows by itself, from 0 to 1. Never waits. */
-  observed(decision: Decision, source: 'implicit:schema', reward: 0 | 1): void
+  observed(decision: Answered, source: 'implicit:schema', reward: 0 | 1): void
   /**
    * Notes what a person said about an answer; at most once per decision. It counts for the next decision, after the
    * commit of the transaction if one is given. Resolves to whether it counts: it does not later than 7 days after the

@@ -10,13 +10,26 @@ const held = 500
 /** Observations that the other tiers of a mode count as at most. */
 const mostOfOthers = 5
 
+/** Milliseconds by which rows of other processes may be late: clocks differ, and rows are written in bulk. */
+export const lateness = 60_000
+const hour = 3_600_000
+
 /** What counts of the evidence. */
 export interface WindowRules extends EvidenceRules {
   /** Whether evidence counts that nobody gave. */
   readonly implicit: boolean
 }
 
-/** The newest evidence about each model per mode and tier. It is the same in whatever order the rows came. */
+/** What was observed of a model. */
+export interface Observed extends Evidence {
+  /** The same without what may not take the model below the gate of quality, if that makes a difference. */
+  readonly gate?: Evidence
+}
+
+/**
+ * The newest evidence about each model per mode and tier. It is the same in whatever order the rows came. Evidence that
+ * nobody gave joins at the full hour: all processes know it then, and equal requests within the hour are decided alike.
+ */
 export class Windows {
   readonly #windows = new Map<string, Window>()
 
@@ -33,12 +46,14 @@ export class Windows {
    * What was observed of a model. Without a single observation in this tier, those in the other tiers of the mode
    * count half.
    */
-  evidence(place: Place, rules: WindowRules): Evidence {
-    const own = this.#evidence(place, rules)
-    if (own.rows > 0) return own
-    const others = tiers.map((tier) => (tier === place.tier ? noEvidence : this.#evidence({ ...place, tier }, rules)))
-    const { successes, failures } = others.reduce(added, noEvidence)
-    return shrunk({ successes: successes / 2, failures: failures / 2, rows: 0 }, mostOfOthers)
+  evidence(place: Place, rules: WindowRules, now = Date.now()): Observed {
+    const counting = { ...rules, until: Math.floor(now / hour) * hour - lateness }
+    const own = this.#evidence(place, counting)
+    if ((own.gate ?? own).rows > 0) return own
+    const others = tiers.flatMap((tier) => (tier === place.tier ? [] : this.#evidence({ ...place, tier }, counting)))
+    const isSame = own.rows === 0 && others.every(({ gate }) => gate === undefined)
+    const gate = isSame ? {} : { gate: half(others.map((one) => one.gate ?? one)) }
+    return { ...(own.rows > 0 ? own : half(others)), ...gate }
   }
 
   /** When something was last learned there, in milliseconds since 1970; 0: never. */
@@ -51,9 +66,9 @@ export class Windows {
     return [...this.#windows.values()].map(({ place }) => place)
   }
 
-  /** Number of rows of a source there since a time. */
-  countSince(place: Place, source: string, since: number): number {
-    return this.#windows.get(keyOf(place))?.countSince(source, since) ?? 0
+  /** The rows of a source there since a time. */
+  since(place: Place, source: string, time: number): readonly Observation[] {
+    return this.#windows.get(keyOf(place))?.since(source, time) ?? []
   }
 
   /** Forgets what was learned until a time: of one model, or of all (undefined). */
@@ -64,16 +79,28 @@ export class Windows {
     }
   }
 
-  #evidence(place: Place, rules: WindowRules): Evidence {
-    return this.#windows.get(keyOf(place))?.evidence(rules) ?? noEvidence
+  #evidence(place: Place, counting: Counting): Observed {
+    return this.#windows.get(keyOf(place))?.evidence(counting) ?? noEvidence
   }
+}
+
+/** What counts of the rows of a window. */
+interface Counting extends WindowRules {
+  /** From when on evidence does not count that nobody gave, in milliseconds since 1970. */
+  readonly until: number
+}
+
+/** What other tiers count as. */
+function half(others: readonly Evidence[]): Evidence {
+  const { successes, failures } = others.reduce(added, noEvidence)
+  return shrunk({ successes: successes / 2, failures: failures / 2, rows: 0 }, mostOfOthers)
 }
 
 class Window {
   readonly place: Place
   #explicit: Observation[] = []
   #implicit: Observation[] = []
-  #known: { readonly rules: WindowRules; readonly evidence: Evidence } | undefined
+  #known: { readonly counting: Counting; readonly observed: Observed } | undefined
 
   constructor(place: Place) {
     this.place = place
@@ -89,17 +116,25 @@ class Window {
     return isAdded
   }
 
-  evidence(rules: WindowRules): Evidence {
-    if (this.#known && isEqual(this.#known.rules, rules)) return this.#known.evidence
-    const { implicit } = rules
-    const explicit = explicitEvidence(this.#explicit, rules)
-    const evidence = implicit ? added(explicit, implicitEvidence(this.#implicit, rules)) : explicit
-    this.#known = { rules, evidence }
-    return evidence
+  evidence(counting: Counting): Observed {
+    if (this.#known && isEqual(this.#known.counting, counting)) return this.#known.observed
+    const observed = this.#observed(counting)
+    this.#known = { counting, observed }
+    return observed
   }
 
-  countSince(source: string, since: number): number {
-    return [...this.#explicit, ...this.#implicit].filter((row) => row.source === source && row.at >= since).length
+  #observed({ until, ...rules }: Counting): Observed {
+    const explicit = explicitEvidence(this.#explicit, rules)
+    if (!rules.implicit) return explicit
+    const told = this.#implicit.filter(({ at }) => at < until)
+    const { evidence, isBroad } = implicitEvidence(told, rules)
+    const isSame = isBroad || evidence.rows === 0
+    return { ...added(explicit, evidence), ...(isSame ? {} : { gate: explicit }) }
+  }
+
+  /** The rows of a source since a time. */
+  since(source: string, time: number): readonly Observation[] {
+    return [...this.#explicit, ...this.#implicit].filter((row) => row.source === source && row.at >= time)
   }
 
   /** Returns whether nothing is left. */
@@ -131,6 +166,11 @@ function compare(one: Observation, other: Observation): number {
   return left < right ? -1 : Number(left > right)
 }
 
-function isEqual(one: WindowRules, other: WindowRules): boolean {
-  return one.window === other.window && one.strength === other.strength && one.implicit === other.implicit
+function isEqual(one: Counting, other: Counting): boolean {
+  return (
+    one.window === other.window &&
+    one.strength === other.strength &&
+    one.implicit === other.implicit &&
+    one.until === other.until
+  )
 }

@@ -2,8 +2,8 @@ import { defineStage } from '../../engine/index.ts'
 import type { HostStatus, Json } from '../../engine/index.ts'
 
 /**
- * Reports the health of the process. Only `ready` answers 503: before the first valid configuration, and while
- * draining.
+ * Reports the health of the process. Only `ready` answers 503: before the first valid configuration, until all
+ * processes serve, and while draining.
  */
 export default defineStage({
   name: 'health',
@@ -39,9 +39,9 @@ export default defineStage({
 
 type Word = 'ok' | 'degraded' | 'draining' | 'starting'
 
-function wordOf({ draining, degraded, config }: HostStatus): Word {
+function wordOf({ draining, starting, degraded, config }: HostStatus): Word {
   if (draining) return 'draining'
-  if (config.version === '') return 'starting'
+  if (config.version === '' || starting) return 'starting'
   return degraded.length > 0 || config.error !== undefined ? 'degraded' : 'ok'
 }
 

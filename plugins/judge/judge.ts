@@ -115,10 +115,10 @@ function isBackground({ request, job, ensemble }: Around): boolean {
   return request.background || job !== undefined || ensemble.facts['background'] === true
 }
 
-function seenOf({ ensemble: { ask, earlier, facts } }: Around, turns: number): Seen {
+function seenOf({ ensemble: { ask, last, earlier, facts } }: Around, turns: number): Seen {
   const count = (name: string) => Number(facts[name] ?? 0)
   return {
-    ask,
+    ask: last?.() || ask,
     earlier: earlier(turns),
     flags: {
       images: count('images'),

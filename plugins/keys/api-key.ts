@@ -1,6 +1,6 @@
 import { defineRecord } from '../../engine/index.ts'
-import type { AllRecords, Budget, RateLimit } from '../../engine/index.ts'
-import { budgetSchema, isVirtual, rateLimitSchema, recordName } from '../../engine/kit.ts'
+import type { AllRecords, Budget, RateLimit, RecordReport } from '../../engine/index.ts'
+import { budgetSchema, guessableBy, isVirtual, rateLimitSchema, recordName } from '../../engine/kit.ts'
 
 declare module '../../engine/index.ts' {
   interface Records {
@@ -65,7 +65,7 @@ const schema = {
       type: 'array',
       maxItems: 500,
       items: { ...recordName, 'x-names': 'mcp_server' },
-      description: 'MCP servers that the key may use; default: all.',
+      description: 'MCP servers that the key may use; default: all over HTTP, and no program.',
     },
     tags: tagsSchema,
     expires_at: {
@@ -101,18 +101,42 @@ export default defineRecord({
   unique: ['key'],
   optional: true,
   holds: 'service',
-  check({ name, models = [], expires_at: expires }, all, report) {
+  check({ name, key, models, expires_at: expires }, all, report) {
+    // Empty while its variable is unset.
+    const why = key === '' ? undefined : guessableBy(key)
+    if (why !== undefined)
+      report(
+        ['key'],
+        'weak-secret',
+        `the key can be guessed, because ${why}; make one with "sluice key create"`,
+        'warning',
+      )
+    checkModels(models, all, report)
     const first = firstNames(all).get(name.toLowerCase())
     // The engine reports identical names.
     if (first !== undefined && first !== name)
       report(['name'], 'duplicate', `the API key "${first}" has the same name, apart from upper and lower case`)
-    if (models.length > 0 && models.every(isVirtual))
-      report(['models'], 'routing', 'it holds virtual models only, so the key can use no model', 'warning')
-    // Empty while its variable is unset.
     if (expires !== undefined && expires !== '' && !isMoment(expires))
       report(['expires_at'], 'date', 'must be a date or a date and time, such as 2027-01-31T12:00:00Z')
+    else if (Date.parse(expires ?? '') < Date.now())
+      report(['expires_at'], 'expired', `is in the past, so the key is rejected`, 'warning')
   },
 })
+
+/** Warns of lists of models with which a key can use none, and of models that stand there twice. */
+function checkModels(models: ApiKey['models'], all: AllRecords, report: RecordReport): void {
+  if (models === undefined) return
+  const warn = (path: (string | number)[], code: string, message: string) => report(path, code, message, 'warning')
+  const own = models.filter((name) => !isVirtual(name))
+  const isOff = (name: string) => all.find('model', name)?.enabled === false
+  if (models.length === 0)
+    warn(['models'], 'models', 'is empty, so the key can use no model; leave it out to allow all')
+  else if (own.length === 0) warn(['models'], 'routing', 'it holds virtual models only, so the key can use no model')
+  else if (own.every(isOff)) warn(['models'], 'models', 'all of them are disabled, so the key can use no model')
+  models.forEach((name, at) => {
+    if (models.indexOf(name) < at) warn(['models', at], 'duplicate', `"${name}" stands there already`)
+  })
+}
 
 const firstNamesOf = new WeakMap<AllRecords, ReadonlyMap<string, string>>()
 

@@ -1,11 +1,12 @@
 import { GatewayError, defineStage } from '../../engine/index.ts'
-import type { JsonObject, Services } from '../../engine/index.ts'
-import { jsonReply, mergePatch, requesterOf, versionsIn } from '../../engine/kit.ts'
+import type { JsonObject } from '../../engine/index.ts'
+import { defined, jsonReply, mergePatch, requesterOf, versionsIn } from '../../engine/kit.ts'
 import { KeyAnswers, needed } from './key-answers.ts'
 import { bodyOfFields, changeBodies, fieldsIn, ofWhom, ownerOf } from './key-body.ts'
 import type { Whose } from './key-body.ts'
-import type { KeyFields } from './known-key.ts'
-import { requireExpiry, requireWithin } from './key-policy.ts'
+import { limitFields, limitsOf } from './known-key.ts'
+import type { KeyFields, KeyLimits } from './known-key.ts'
+import { requireExpiry, requireGranted, requireWithin } from './key-policy.ts'
 import { reached } from './stored-keys.ts'
 
 /** Changes an API key of the database, by the path's `:id`, with a merge patch (RFC 7396). */
@@ -23,11 +24,17 @@ export default defineStage({
       const { key, fields: known } = await answers.findStored(ingress, { principal, of })
       const edit = (fields: KeyFields) => {
         const { after, patched } = patchedFields(fields, input, answers)
-        if (of === 'own') requireOwn(principal.id, patched, input, services)
-        if (of === 'own') requireEnabling(fields, after)
+        if ((after.expiresAt ?? Infinity) > Math.max(fields.expiresAt ?? Infinity, Date.now()))
+          requireExpiry(after, services.key_policy)
+        if (of === 'own') {
+          requireWithin(services.members.find(principal.id) ?? {}, patched)
+          requireGranted(grantedTo(fields), after, input)
+          requireEnabling(fields, after)
+        }
         if (after.name !== known.name) answers.requireUndeclared(after.name)
+        const granted = of === 'own' ? grantedTo(fields) : grantedBy(fields, after, input)
         const isOwners = after.disabled === true && isOwnersChoice(fields, input, of)
-        return isOwners ? { ...after, disabledBy: 'owner' as const } : after
+        return defined({ ...after, granted, disabledBy: isOwners ? ('owner' as const) : undefined })
       }
       const by = requesterOf(scope, { ingress, principal })
       await reached(() =>
@@ -53,16 +60,20 @@ function patchedFields(
   return { after: fieldsIn({ ...others, ...checked }), patched: fieldsIn(checked) }
 }
 
-/** A member may not give his key more than he has, nor more time than a new one gets. */
-function requireOwn(
-  member: string,
-  patched: KeyFields,
-  patch: JsonObject,
-  { members, key_policy: policy }: Pick<Services, 'members' | 'key_policy'>,
-): void {
-  requireWithin(members.find(member) ?? {}, patched)
-  const isLonger = Object.hasOwn(patch, 'expires_at') && (patched.expiresAt ?? Infinity) > Date.now()
-  if (isLonger) requireExpiry(patched, policy)
+/** What the owner of a key may give it at most. */
+function grantedTo(fields: KeyFields): KeyLimits {
+  return fields.granted ?? limitsOf(fields)
+}
+
+/** What the owner may give it after an admin's patch: what he might before, except in what the patch names. */
+function grantedBy(before: KeyFields, after: KeyFields, patch: JsonObject): KeyLimits | undefined {
+  if (before.granted === undefined || before.owner !== after.owner) return undefined
+  const named = new Set(
+    Object.entries(limitFields).flatMap(([name, limit]) => (Object.hasOwn(patch, name) ? limit : [])),
+  )
+  const isNamed = ([limit]: readonly [string, unknown]) => named.has(limit as keyof KeyLimits)
+  const kept = Object.entries(before.granted).filter((one) => !isNamed(one))
+  return Object.fromEntries([...kept, ...Object.entries(limitsOf(after)).filter(isNamed)])
 }
 
 /** Only the member who disabled his key enables it himself. Throws `outside_own_limits`. */

@@ -21,7 +21,9 @@ export default defineStage({
     return async ({ ingress, principal, input }, scope) => {
       readQuery(ingress.query)
       const given = mergePatch({}, input) as JsonObject
-      const fields = fieldsIn(answers.checked(of === 'own' ? { ...given, owner: principal.id } : given))
+      const checked = fieldsIn(answers.checked(of === 'own' ? { ...given, owner: principal.id } : given))
+      // No admin has limited what members make for themselves.
+      const fields = of === 'own' ? { ...checked, granted: {} } : checked
       requireExpiry(fields, policy)
       if (of === 'own') requireWithin(members.find(principal.id) ?? {}, fields)
       await keys.store.update()

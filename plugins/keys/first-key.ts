@@ -9,13 +9,23 @@ export function greetingOf(key: string): Greeting {
   }
 }
 
-function modelToTry(catalog: Catalog): string {
-  const isServed = ({ name, provider }: ModelRecord) =>
-    !isPattern(name) && catalog.provider(provider)?.off === undefined
-  return catalog.models.find(isServed)?.name ?? 'a-model'
+/** The first model that is on and has a name of its own, which a pattern has not. */
+function modelToTry(catalog: Catalog): string | undefined {
+  const isOn = (provider: string) => catalog.provider(provider)?.off === undefined
+  const isServed = ({ name, provider, deployments = [], enabled }: ModelRecord) =>
+    enabled !== false &&
+    !isPattern(name) &&
+    [provider, ...deployments.map((place) => place.provider)].some((place) => place !== '' && isOn(place))
+  return catalog.models.find(isServed)?.name
 }
 
-function howToTry(url: string, key: string, model: string): string {
+function howToTry(url: string, key: string, model: string | undefined): string {
+  if (model === undefined)
+    return `
+No model has a name yet. List what the key may use:
+
+  curl ${url}/v1/models -H 'authorization: Bearer ${key}'
+`
   return `
 Try it:
 

@@ -19,7 +19,11 @@ const others = {
   models: { ...names, title: 'Models', description: 'Models that the key may use, by name or alias; null: all.' },
   budget: budgetSchema,
   rate_limit: rateLimitSchema,
-  mcp_servers: { ...names, title: 'MCP servers', description: 'MCP servers that the key may use; null: all.' },
+  mcp_servers: {
+    ...names,
+    title: 'MCP servers',
+    description: 'MCP servers that the key may use; null: all over HTTP, and no program.',
+  },
   tags: { ...tagsSchema, type: ['object', 'null'], title: 'Tags' },
   expires_at: {
     type: ['string', 'null'],
@@ -88,7 +92,8 @@ export function fieldsIn(body: JsonObject): KeyFields {
 }
 
 /** The body of fields: the reverse of `fieldsIn`. */
-export function bodyOfFields({ rateLimit, mcpServers, expiresAt, disabledBy: _by, ...fields }: KeyFields): JsonObject {
+export function bodyOfFields(key: KeyFields): JsonObject {
+  const { rateLimit, mcpServers, expiresAt, disabledBy: _by, granted: _granted, ...fields } = key
   return defined({
     ...fields,
     rate_limit: rateLimit,

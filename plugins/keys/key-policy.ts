@@ -1,8 +1,8 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
-import type { ConfigOf, RateLimit, SqlDialect, TableQueries } from '../../engine/index.ts'
+import type { ConfigOf, JsonObject, RateLimit, SqlDialect, TableQueries } from '../../engine/index.ts'
 import { duration, durationSchema, isVirtual } from '../../engine/kit.ts'
 import { covers } from './known-key.ts'
-import type { KeyFields } from './known-key.ts'
+import type { KeyFields, KeyLimits } from './known-key.ts'
 
 const settings = {
   type: 'object',
@@ -21,7 +21,7 @@ const settings = {
       maximum: 10_000,
       default: 10,
       'x-unit': 'keys',
-      description: 'Most living API keys that a member may create.',
+      description: 'Maximum number of active API keys that a member may have created.',
     },
     max_key_life: {
       ...durationSchema,
@@ -94,6 +94,48 @@ export function requireWithin(member: OwnLimits, { models = [], budget, rateLimi
   if (rateLimit === undefined || member.rateLimit === undefined) return
   for (const kind of ['requests', 'tokens', 'concurrency'] as const)
     if (rateOf(rateLimit, kind) > rateOf(member.rateLimit, kind)) throw refuse(`rate_limit.${kind}`)
+}
+
+/**
+ * Refuses a patch with which the owner of a key exceeds what an admin granted it. What the patch does not name stays.
+ * Throws `outside_own_limits`.
+ */
+export function requireGranted(granted: KeyLimits, after: KeyFields, patch: JsonObject): void {
+  for (const param of beyondGranted(granted, after))
+    if (Object.hasOwn(patch, /^\w+/.exec(param)?.[0] ?? '')) throw new GatewayError('outside_own_limits', { param })
+}
+
+/** The fields in which a key exceeds what was granted. */
+function* beyondGranted(granted: KeyLimits, { models, budget, rateLimit, mcpServers, expiresAt }: KeyFields) {
+  yield* strangersIn('models', granted.models, models, isVirtual)
+  yield* strangersIn('mcp_servers', granted.mcpServers, mcpServers)
+  if (granted.budget) {
+    if (budget === undefined) yield 'budget'
+    // Another period would be another budget, of which nothing is spent.
+    else if (budget.period !== granted.budget.period) yield 'budget.period'
+    else if (budget.usd > granted.budget.usd) yield 'budget.usd'
+  }
+  for (const kind of ['requests', 'tokens', 'concurrency'] as const) {
+    const most = granted.rateLimit?.[kind] ?? undefined
+    if (granted.rateLimit === undefined || most === undefined) continue
+    if (rateLimit === undefined) yield 'rate_limit'
+    // The same rate over a longer period would admit more at once.
+    else if (!((rateLimit[kind] ?? Infinity) <= most) || rateOf(rateLimit, kind) > rateOf(granted.rateLimit, kind))
+      yield `rate_limit.${kind}`
+  }
+  if (granted.expiresAt !== undefined && (expiresAt ?? Infinity) > granted.expiresAt) yield 'expires_at'
+}
+
+function* strangersIn(
+  field: string,
+  granted: readonly string[] | undefined,
+  names: readonly string[] | undefined,
+  isFree = (_name: string) => false,
+) {
+  if (granted === undefined) return
+  if (names === undefined) yield field
+  const allowed = new Set(granted)
+  for (const [at, name] of (names ?? []).entries()) if (!isFree(name) && !covers(allowed, name)) yield `${field}[${at}]`
 }
 
 /** How much a limit admits per millisecond, or at the same time; `NaN`, which exceeds nothing: as much as wanted. */

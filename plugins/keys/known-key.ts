@@ -10,7 +10,7 @@ export interface KeyFields {
   readonly models?: readonly string[]
   readonly budget?: Budget
   readonly rateLimit?: RateLimit
-  /** MCP servers that the key may use; absent: all. */
+  /** MCP servers that the key may use; absent: all over HTTP, and no program. */
   readonly mcpServers?: readonly string[]
   readonly tags?: Tags
   /** Milliseconds since 1970. */
@@ -18,6 +18,27 @@ export interface KeyFields {
   readonly disabled?: boolean
   /** Who disabled it: its owner himself; absent: an admin. */
   readonly disabledBy?: 'owner'
+  /** What its owner may give it at most, as an admin left it; absent: its own limits, so that he only narrows them. */
+  readonly granted?: KeyLimits
+}
+
+/** What a key may use. What is absent is not limited. */
+export type KeyLimits = Pick<KeyFields, 'models' | 'budget' | 'rateLimit' | 'mcpServers' | 'expiresAt'>
+
+/** The limits by the names that they have in bodies. */
+export const limitFields = {
+  models: 'models',
+  budget: 'budget',
+  rate_limit: 'rateLimit',
+  mcp_servers: 'mcpServers',
+  expires_at: 'expiresAt',
+} as const satisfies Readonly<Record<string, keyof KeyLimits>>
+
+/** The limits among the fields of a key. */
+export function limitsOf(fields: KeyFields): KeyLimits {
+  return Object.fromEntries(
+    Object.values(limitFields).flatMap((name) => (name in fields ? [[name, fields[name]]] : [])),
+  )
 }
 
 export type Tags = Readonly<Record<string, string>>

@@ -46,7 +46,7 @@ const byOwner = 2
 
 /** The columns of fields. */
 export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'name'> {
-  const { name, owner, models, budget, rateLimit, mcpServers, tags, expiresAt, disabled, disabledBy } = fields
+  const { name, owner, models, budget, rateLimit, mcpServers, tags, expiresAt, disabled, disabledBy, granted } = fields
   const text = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
   return {
     name,
@@ -57,6 +57,7 @@ export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'na
     rate_limit: text(rateLimit),
     mcp_servers: text(mcpServers),
     tags: text(tags),
+    granted: text(granted),
     expires_at: expiresAt ?? null,
     disabled: disabled === true ? (disabledBy === 'owner' ? byOwner : 1) : 0,
   }
@@ -98,6 +99,7 @@ export function keyOf(row: KeyRow): KnownKey {
   if (row.rate_limit !== null) fields.rateLimit = objectIn(row.rate_limit) as RateLimit
   if (row.mcp_servers !== null) fields.mcpServers = namesIn(row.mcp_servers)
   if (row.tags !== null) fields.tags = objectIn(row.tags) as Tags
+  if (row.granted !== null) fields.granted = objectIn(row.granted)
   if (row.expires_at !== null) fields.expiresAt = row.expires_at
   if (row.disabled !== 0) fields.disabled = true
   if (row.disabled === byOwner) fields.disabledBy = 'owner'

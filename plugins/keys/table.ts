@@ -33,6 +33,8 @@ export interface ApiKeysTable {
   rate_limit: string | null
   mcp_servers: string | null
   tags: string | null
+  /** JSON object of the limits that its owner may give it at most; null: those of the row. */
+  granted: string | null
   /** 0, or 1 if an admin, 2 if its owner has disabled the key. */
   disabled: Generated<number>
   version: Generated<number>
@@ -152,6 +154,12 @@ export const migrations: readonly ServiceMigration[] = [
     // Every process asks twice a second whether these have changed.
     async up(queries) {
       await queries.schema.createIndex('api_keys_polled').on('api_keys').columns(['version', 'revoked_at']).execute()
+    },
+  },
+  {
+    name: '6-granted',
+    async up(queries) {
+      await queries.schema.alterTable('api_keys').addColumn('granted', 'text').execute()
     },
   },
 ]

@@ -19,6 +19,8 @@ const module = moduleBeside('first-counters', import.meta.url)
 
 /** The counters of the first process, which all processes of this machine share. Every call rejects if it does not answer. */
 export class AskingCounters implements SharedCounters {
+  /** The first process learns at once that another one has ended. */
+  readonly beat = Infinity
   readonly #first: FirstProcess
 
   constructor(first: FirstProcess) {
@@ -56,6 +58,10 @@ export class AskingCounters implements SharedCounters {
 
   async hold(hold: readonly Hold[]): Promise<void> {
     await this.#ask({ hold })
+  }
+
+  async passOn({ id }: Hold): Promise<void> {
+    await this.#ask({ passOn: id })
   }
 
   async greet(): Promise<void> {

@@ -23,6 +23,7 @@ export default defineStage({
   // A failure of billing must not leave money held.
   insists: () => ['bill'],
   provides: [],
+  pays: ['charge'],
   uses: ['limits', 'api_keys', 'members'],
   build:
     (_config, _host, { limits, ...holders }) =>

@@ -2,9 +2,11 @@ import type { Bill, Candidate, Principal } from '../../engine/index.ts'
 import type { SumState } from './counters.ts'
 import type { Counting } from './counting.ts'
 import type { Ledger } from './ledger.ts'
+import { overrunOf } from './overruns.ts'
 import type { BudgetRule } from './rules.ts'
 import { after } from './soon.ts'
 import type { Soon } from './soon.ts'
+import type { LedgerTable } from './table.ts'
 
 /** The money that an exchange of this process holds. */
 export interface Reservation {
@@ -54,6 +56,10 @@ export interface Charged {
   readonly budgets: readonly BudgetRule[]
 }
 
+type Writing = Pick<Ended, 'id' | 'at' | 'principal'> &
+  Pick<LedgerTable, 'micros'> &
+  Partial<Pick<LedgerTable, 'model' | 'overrun'>>
+
 /** Charges the exchanges of this process, each once. */
 export class Charges {
   readonly #counting: Pick<Counting, 'reserve' | 'settle' | 'passOn'>
@@ -75,10 +81,10 @@ export class Charges {
   }
 
   /** The run of the exchange takes its hold over, in whatever process. */
-  passOn(id: string, reservation: Reservation): void {
+  passOn(id: string, reservation: Reservation): Promise<void> {
     // The run may have reserved already, in this process.
     if (this.#reservations.get(id) === reservation) this.#reservations.delete(id)
-    this.#counting.passOn(id)
+    return this.#counting.passOn(id)
   }
 
   /** Writes what an exchange cost into the ledger, and ends its hold, if it has one. */
@@ -90,7 +96,11 @@ export class Charges {
     const due = chargeOf(ended, reservation)
     const charged = { ...due, micros: Math.max(before, due.micros) }
     const micros = charged.micros - before
-    this.#write({ id, at: reservation?.at ?? at, principal, micros })
+    const estimate = reservation?.estimates.get(ended.model?.model.name ?? '')
+    const isKnown = estimate !== undefined && !charged.estimated
+    const model = ended.model?.model.name ?? null
+    const learned = isKnown ? { model, overrun: overrunOf(charged.micros, estimate) } : {}
+    this.#write({ id, at: reservation?.at ?? at, principal, micros, ...learned })
     if (!reservation) return charged
     const sums = charged.budgets.map(({ bucket }) => bucket)
     return after(this.#counting.settle({ id, sums, micros }), () => charged)
@@ -130,12 +140,13 @@ export class Charges {
     return { micros, estimated: micros > 0, budgets }
   }
 
-  #write({ id, at, principal, micros }: Pick<Ended, 'id' | 'at' | 'principal'> & { readonly micros: number }): void {
+  #write({ id, at, principal, micros, model = null, overrun = null }: Writing): void {
     if (micros === 0) return
     const { kind, id: holder, owner } = principal ?? {}
     const member = kind === 'member' ? holder : owner
     const key = kind === 'key' ? holder : undefined
-    this.#ledger.charge({ id, at: Math.round(at), key_id: key ?? null, member_id: member ?? null, micros })
+    const holders = { key_id: key ?? null, member_id: member ?? null }
+    this.#ledger.charge({ id, at: Math.round(at), ...holders, micros, model, overrun })
   }
 }
 

@@ -29,7 +29,7 @@ export interface Taking {
   readonly lasts: number
   readonly rates: readonly Rate[]
   readonly places: readonly Places[]
-  /** Takes even what is not there: levels may become negative. */
+  /** A run in the background takes even what is not there: levels may become negative. Its places outlast its process. */
   readonly forced?: boolean
 }
 
@@ -77,6 +77,8 @@ export interface Reserving {
   readonly estimates: readonly number[]
   /** The part of the estimate that is charged when nobody knows how the exchange ended. */
   readonly input: number
+  /** Whether it is for a run in the background, whose hold outlasts its process: another one ends it. */
+  readonly isRun?: boolean
 }
 
 export type Reserved =
@@ -114,6 +116,8 @@ export interface Hold {
   readonly micros: number
   readonly input: number
   readonly at: number
+  /** Whether it is of a run in the background. */
+  readonly isRun: boolean
 }
 
 /** The end of a hold: what the exchange cost; `input`: the part that the hold names. */
@@ -146,6 +150,10 @@ export interface Counters {
 /** Counters that other processes share. */
 export interface SharedCounters extends Counters {
   hold(holds: readonly Hold[]): Promise<void>
+  /** Milliseconds after which this process must tell again what it holds. */
+  readonly beat: number
+  /** What this process holds for an exchange now lasts until its run in the background ends it, if it is still held. */
+  passOn(hold: Hold): Promise<void>
   /** Makes sure that they answer, and know what this process holds. Rejects if they do not. */
   greet(): Promise<void>
   /** Tells that this process is running. Resolves to the number of those that do. */

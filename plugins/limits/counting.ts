@@ -15,8 +15,6 @@ import type { Soon } from './soon.ts'
 
 /** A reservation in the budgets that apply to an exchange. */
 export interface Reservable extends Omit<Reserving, 'sums'> {
-  /** Whether it is for a run in the background, which takes over what its request holds. */
-  readonly isRun: boolean
   readonly budgets: readonly Pick<BudgetRule, 'bucket' | 'budget'>[]
 }
 
@@ -62,7 +60,7 @@ export class Counting {
   #isProbing = false
   readonly #missed = new MissedCalls()
   #processes = 1
-  #renewed = Date.now()
+  #renewed = performance.now()
   #closed = false
   /** What happens while the shared counters are away. */
   onFailure: LimitSettings['on_store_failure'] = 'local'
@@ -97,7 +95,7 @@ export class Counting {
   }
 
   /** Like `take`, for money. Rejects with `store_unavailable` also if nobody knows what was spent. */
-  reserve({ budgets, isRun, ...rest }: Reservable): Soon<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
+  reserve({ budgets, ...rest }: Reservable): Soon<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
     const now = Date.now()
     const sums = budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now))
     const reserving = { ...rest, sums }
@@ -106,7 +104,7 @@ export class Counting {
       local: (counters) => counters.reserve({ ...rest, sums: sums.map((sum) => ({ ...sum, share: this.#processes })) }),
       nobody: () => ({ at: now, held: rest.estimates[0] ?? 0, left: [] }),
       missed: () => ({ settle: { id: rest.id, sums: sums.map(({ bucket }) => bucket), micros: 0 } }),
-      done: (reserved) => this.#options.holds.reserved(reserving, reserved, isRun),
+      done: (reserved) => this.#options.holds.reserved(reserving, reserved),
     })
   }
 
@@ -117,8 +115,15 @@ export class Counting {
   }
 
   /** The run in the background ends what the exchange holds, in whatever process. */
-  passOn(id: string): void {
-    this.#options.holds.passOn(id)
+  async passOn(id: string): Promise<void> {
+    const { shared, holds } = this.#options
+    const hold = holds.passOn(id)
+    if (!shared || !hold || this.#probing) return
+    try {
+      await shared.passOn(hold)
+    } catch (error) {
+      this.#turnOff(error)
+    }
   }
 
   async read(budgets: readonly { readonly bucket: string; readonly budget: Budget }[]): Promise<readonly SumState[]> {
@@ -145,9 +150,9 @@ export class Counting {
     try {
       this.#processes = await shared.processes()
       const all = holds.all
-      const soonest = Math.min(...all.map(({ lasts }) => lasts))
-      if (Date.now() - this.#renewed > soonest / 2) {
-        this.#renewed = Date.now()
+      const soonest = Math.min(shared.beat, ...all.map(({ lasts }) => lasts / 2))
+      if (performance.now() - this.#renewed > soonest) {
+        this.#renewed = performance.now()
         await shared.hold(all)
       }
       await this.#shared?.compare()

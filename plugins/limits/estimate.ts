@@ -1,9 +1,8 @@
+import { isObject, valueAt } from '../../engine/kit.ts'
 import type { Candidate, Envelope, Host, JsonObject, ModelRecord, Services, Units, Usage } from '../../engine/index.ts'
 import { mediaOutput, mediaTokens, mediaUnits, textTokens } from './estimate-media.ts'
+import { furtherModels } from './priced-choices.ts'
 import type { LimitSettings } from './settings.ts'
-
-/** Fields in which the protocols name the maximum of output tokens; the first that is set counts. */
-const maximums = ['max_completion_tokens', 'max_output_tokens', 'max_tokens']
 
 /** Estimates what requests of one pipeline will use, before anybody knows. */
 export class Estimates {
@@ -62,6 +61,20 @@ export class Estimates {
     return { total, input: this.#prices.costOf(read, model.pricing, units) ?? total }
   }
 
+  /** The highest cost at a candidate: of its own model, and of the further models that the request names. */
+  dearest(
+    request: Envelope,
+    candidate: Candidate,
+    input: number,
+    settings: LimitSettings,
+  ): { readonly total: number; readonly input: number } | undefined {
+    const own = this.cost(request, candidate, input, settings)
+    return furtherModels(request, candidate, this.#host).reduce((dearest, model) => {
+      const cost = model && this.cost(request, { model, offer: candidate.offer }, input, settings)
+      return dearest && cost && cost.total > dearest.total ? cost : dearest
+    }, own)
+  }
+
   /** The highest of the costs that are known. */
   #most(pricing: ModelRecord['pricing'], units: Units, usages: readonly (Usage | undefined)[]): number | undefined {
     const costs = usages.map((usage) => this.#prices.costOf(usage, pricing, units)).filter((cost) => cost !== undefined)
@@ -70,7 +83,7 @@ export class Estimates {
 
   /** Output tokens: the maximum that will be requested, otherwise what is assumed. */
   #output(
-    { operation, body }: Envelope,
+    { operation, protocol, body }: Envelope,
     model: ModelRecord | undefined,
     settings: LimitSettings,
     usual?: number,
@@ -78,7 +91,7 @@ export class Estimates {
     if (operation !== 'generate' && operation !== 'compact') return 0
     const { assumed_output_tokens: assumed } = settings
     const each =
-      maximumOf(body) ??
+      maximumOf(body, this.#host.codec(protocol).outputLimits) ??
       (usual === undefined
         ? Math.min(model?.max_output_tokens ?? assumed, assumed)
         : (model?.max_output_tokens ?? usual))
@@ -91,13 +104,25 @@ const counted = new WeakMap<JsonObject, number>()
 
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
-function maximumOf(body: JsonObject): number | undefined {
-  return maximums.map((field) => body[field]).find(isCount)
+/** The largest of the fields in which the protocol names the maximum: nobody knows which one a provider heeds. */
+function maximumOf(body: JsonObject, paths: readonly string[] = []): number | undefined {
+  let most: number | undefined
+  for (const path of paths) {
+    const given = valueAt(body, path)
+    if (isCount(given) && (most === undefined || given > most)) most = given
+  }
+  return most
 }
 
-/** The number of answers that a client of chat completions requests. */
-function choicesOf({ n }: JsonObject): number {
-  return isCount(n) ? n : 1
+/** The number of answers that a request asks for. */
+function choicesOf(body: JsonObject): number {
+  const { n, generationConfig, generation_config: other } = body
+  let most = isCount(n) ? n : 1
+  for (const config of [generationConfig, other])
+    if (isObject(config))
+      for (const count of [config['candidateCount'], config['candidate_count']])
+        if (isCount(count) && count > most) most = count
+  return most
 }
 
 function isCount(value: unknown): value is number {

@@ -13,6 +13,7 @@ export type Asked =
   | { readonly read: readonly Sum[] }
   | { readonly reset: { readonly bucket: string; readonly at: number } }
   | { readonly hold: readonly Hold[] }
+  | { readonly passOn: string }
 
 /** The counters of all processes of this machine, in the first of them. */
 const counters = new MemoryCounters()
@@ -28,9 +29,10 @@ export default function answer(question: Json, from: number): Json | undefined {
   return call(counters, own, asked) as Json | undefined
 }
 
-/** A process has ended, and settles nothing any more. */
+/** A process has ended, and settles nothing any more. Whoever learns that a run is lost ends what that holds. */
 export function left(from: number): void {
-  for (const { id, places, sums } of held.get(from)?.all ?? []) {
+  for (const { id, places, sums, isRun } of held.get(from)?.all ?? []) {
+    if (isRun) continue
     counters.give({ id, rates: [], places })
     counters.settle({ id, sums, micros: 0 })
   }
@@ -59,5 +61,6 @@ function call(all: MemoryCounters, own: Holds, asked: Asked): ReturnType<Counter
   if ('seed' in asked) return all.seed(asked.seed)
   if ('read' in asked) return all.read(asked.read)
   if ('reset' in asked) return all.reset(asked.reset.bucket, asked.reset.at)
+  if ('passOn' in asked) return void own.passOn(asked.passOn)
   return all.hold(asked.hold)
 }

@@ -21,8 +21,7 @@ export class Holds {
     if (hold) this.#put({ ...hold, places: hold.places.filter((bucket) => !places.includes(bucket)) })
   }
 
-  /** @param isRun whether a run in the background has reserved */
-  reserved({ id, lasts, sums, input }: Reserving, reserved: Reserved, isRun = false): void {
+  reserved({ id, lasts, sums, input, isRun = false }: Reserving, reserved: Reserved): void {
     if (!('held' in reserved)) return
     if (isRun) this.#runs.add(id)
     const money = { sums: sums.map(({ bucket }) => bucket), micros: reserved.held, input, at: reserved.at }
@@ -34,13 +33,19 @@ export class Holds {
     if (hold) this.#put({ ...hold, sums: hold.sums.filter((bucket) => !sums.includes(bucket)) })
   }
 
-  /** The run in the background ends what the exchange holds. It may be running here already. */
-  passOn(id: string): void {
-    if (!this.#runs.has(id)) this.#holds.delete(id)
+  /**
+   * The run in the background ends what the exchange holds. Returns what that is; undefined: nothing, or the run has
+   * begun here.
+   */
+  passOn(id: string): Hold | undefined {
+    const hold = this.#runs.has(id) ? undefined : this.#holds.get(id)
+    if (hold) this.#holds.delete(id)
+    return hold
   }
 
   #of(id: string, lasts: number): Hold {
-    return this.#holds.get(id) ?? { id, lasts, places: [], sums: [], micros: 0, input: 0, at: 0 }
+    const isRun = this.#runs.has(id)
+    return { ...(this.#holds.get(id) ?? { id, lasts, places: [], sums: [], micros: 0, input: 0, at: 0 }), isRun }
   }
 
   #put(hold: Hold): void {

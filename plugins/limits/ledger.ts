@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Appender, RowCounters, ServiceHost, TableQueries } from '../../engine/index.ts'
 import { server } from './bucket.ts'
 import type { Seed } from './counters.ts'
+import { SLOT } from './overruns.ts'
 import { DAY } from './period.ts'
 import type { Period } from './period.ts'
 import type { LedgerTable } from './table.ts'
@@ -31,6 +32,16 @@ const addToSums = `
   order by charged.bucket, charged.at / ${DAY}
   on conflict (bucket, day) do update set micros = limits_sums.micros + excluded.micros`
 
+/** Counts the rows of a batch by what they cost of their estimates. */
+const countOverruns = `
+  insert into limits_overruns (model, key_id, slot, overrun, count)
+  select model, coalesce(key_id, ''), at / ${SLOT}, overrun, count(*)
+  from added
+  where model is not null and overrun is not null
+  group by model, coalesce(key_id, ''), at / ${SLOT}, overrun
+  order by model, coalesce(key_id, ''), at / ${SLOT}, overrun
+  on conflict (slot, model, key_id, overrun) do update set count = limits_overruns.count + excluded.count`
+
 /** The key of an advisory lock of PostgreSQL: "sums" in ASCII. */
 const LOCK = 0x73_75_6d_73
 
@@ -39,7 +50,8 @@ const LOCK = 0x73_75_6d_73
  * otherwise be added after it. On SQLite, transactions run one after the other.
  */
 function sumsOf(dialect: ServiceHost['dialect']): readonly string[] {
-  return dialect === 'postgres' ? [`select pg_advisory_xact_lock_shared(${LOCK})`, addToSums] : [addToSums]
+  const sums = [addToSums, countOverruns]
+  return dialect === 'postgres' ? [`select pg_advisory_xact_lock_shared(${LOCK})`, ...sums] : sums
 }
 
 /** A sum to look up: what a bucket has spent since the start of a period. */

@@ -20,11 +20,13 @@ import { after } from './soon.ts'
  */
 export default defineStage({
   name: 'limit',
+  notAfter: ['limit'],
   summary: 'Refuse requests beyond the rate limits of the API key, its owner and the gateway.',
   config: noConfig,
   needs: ['request'],
   reads: ['principal', 'job', 'model'],
   provides: [],
+  pays: ['limit'],
   settles: ['bill'],
   uses: ['limits', 'api_keys', 'members', 'tokens', 'prices'],
   build: (_config, host, { limits, tokens, prices, ...holders }) => {
@@ -66,10 +68,10 @@ export default defineStage({
           })
           // A response in the background keeps its place until its run has ended.
           const goesOn = started !== undefined && !isRun
-          if (goesOn) counting.passOn(scope.id)
           const leaving = goesOn ? [] : leave()
-          if (back.length > 0 || leaving.length > 0)
-            return counting.give({ id: scope.id, rates: back, places: leaving }, taken.by)
+          const passing = goesOn ? counting.passOn(scope.id) : undefined
+          if (back.length === 0 && leaving.length === 0) return passing
+          return after(passing, () => counting.give({ id: scope.id, rates: back, places: leaving }, taken.by))
         })
         return {}
       })

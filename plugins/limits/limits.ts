@@ -1,6 +1,14 @@
 import { defineService } from '../../engine/index.ts'
-import type { Budget, Envelope, Principal, TableQueries } from '../../engine/index.ts'
-import { timeText } from '../../engine/kit.ts'
+import type {
+  Budget,
+  Envelope,
+  Principal,
+  SectionReport,
+  SettingsAround,
+  TableQueries,
+  TypedRecords,
+} from '../../engine/index.ts'
+import { isPattern, timeText } from '../../engine/kit.ts'
 import { AskingCounters } from './asking-counters.ts'
 import { nameOf } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
@@ -11,6 +19,7 @@ import { Counting } from './counting.ts'
 import { Holds } from './holds.ts'
 import { Ledger } from './ledger.ts'
 import { MICROS } from './money.ts'
+import { Overruns } from './overruns.ts'
 import { nextStart } from './period.ts'
 import { RedisCounters } from './redis-counters.ts'
 import { RefusedKeys } from './refused-keys.ts'
@@ -73,6 +82,7 @@ export interface Limits {
   readonly rules: RuleBook
   readonly counting: Counting
   readonly charges: Charges
+  readonly overruns: Pick<Overruns, 'of'>
   readonly running: RunningExchanges
 }
 
@@ -86,12 +96,45 @@ declare module '../../engine/index.ts' {
 const COMPARE = 5_000
 const CLEAN = 60_000
 
+/** Warns of limits that nobody means: budgets of models without a price, and limits that others make pointless. */
+function checkLimits(
+  given: LimitSettings,
+  report: SectionReport,
+  records: TypedRecords,
+  { warn, models: catalog }: SettingsAround,
+): void {
+  const { server, key_default: usual, budget, assumed_output_tokens: assumed } = given
+  if (server && usual && server.period === usual.period && (usual.requests ?? 0) > (server.requests ?? Infinity))
+    report(['key_default', 'requests'], `is above that of the whole gateway, ${server.requests}`, 'limits', 'warning')
+  // The price of a pattern is that of each of its models.
+  const unpriced = catalog.filter(({ enabled, pricing, name }) => enabled !== false && !pricing && !isPattern(name))
+  const [first] = budget.unknown_price === 'refuse' ? unpriced : []
+  const noPrice = (name: string) =>
+    `the model "${name}" has no price, so it is refused; give it pricing, or set rate_limits.budget.unknown_price`
+  for (const field of ['server', 'key_default', 'member_default'] as const)
+    if (first && budget[field]) report(['budget', field], noPrice(first.name), 'pricing', 'warning')
+  for (const key of records.of('api_key')) {
+    const { models, budget: own, rate_limit: limit } = key
+    const at = models?.findIndex((name) => unpriced.some((one) => one.name === records.find('model', name)?.name)) ?? -1
+    if (first && own && models === undefined) warn(key, ['budget'], 'pricing', noPrice(first.name))
+    if (first && own && at >= 0) warn(key, ['models', at], 'pricing', noPrice(models?.[at] ?? ''))
+    if ((limit?.tokens ?? Infinity) < assumed)
+      warn(
+        key,
+        ['rate_limit', 'tokens'],
+        'tokens',
+        `one request without a maximum takes all of it: it reserves ${assumed} tokens`,
+      )
+  }
+}
+
 export default defineService({
   name: 'limits',
   summary: 'Budgets and rate limits of API keys, members and the whole gateway.',
   section: 'rate_limits',
   settings,
   migrations,
+  check: checkLimits,
   async open(host) {
     const ledger = new Ledger(host)
     const holds = new Holds()
@@ -107,14 +150,19 @@ export default defineService({
         'no key-value store is configured: gateways on other machines count rate limits for themselves, and learn what others have spent every 5 seconds',
       )
     const charges = new Charges(counting, ledger)
+    const overruns = new Overruns(host)
     const running = new RunningExchanges(counting, charges)
     const regularly = (every: number, problem: string, work: () => Promise<void>) =>
       setInterval(() => {
         work().catch((error: unknown) => host.log.warn({ err: error }, problem))
       }, every).unref()
+    const learn = () => overruns.refresh()
+    const clean = () => Promise.all([ledger.clean(), overruns.clean()]).then(() => undefined)
+    await learn()
     const timers = [
       regularly(COMPARE, 'budgets cannot be compared with the ledger', () => counting.refresh()),
-      regularly(CLEAN, 'old rows of the ledger of budgets cannot be deleted', () => ledger.clean()),
+      regularly(COMPARE, 'what requests cost beyond their estimates is not known', learn),
+      regularly(CLEAN, 'old rows of the ledger of budgets cannot be deleted', clean),
     ]
     const budgetsOf: Limits['budgetsOf'] = async (many) => {
       const now = Date.now()
@@ -152,6 +200,7 @@ export default defineService({
           rules,
           counting,
           charges,
+          overruns,
           running,
         }
         return { view, live: () => void (counting.onFailure = limitSettings.on_store_failure) }

@@ -27,15 +27,20 @@ const FORGOTTEN = 3_600_000
 /** Counters in the memory of one process. */
 export class MemoryCounters implements Counters {
   readonly #clock: () => number
+  readonly #steady: () => number
   readonly #rates = { requests: new Map<string, TokenBucket>(), tokens: new Map<string, TokenBucket>() }
   readonly #places = new Map<string, Leases<true>>()
   readonly #purses = new Map<string, Purse>()
   #swept: number
 
-  /** @param clock milliseconds since 1970 */
-  constructor(clock: () => number = Date.now) {
+  /**
+   * @param clock milliseconds since 1970, for the periods of budgets
+   * @param steady milliseconds, whole ones, for what lasts: a wall clock that is set fills no bucket
+   */
+  constructor(clock: () => number = Date.now, steady: () => number = clock === Date.now ? uptime : clock) {
     this.#clock = clock
-    this.#swept = clock()
+    this.#steady = steady
+    this.#swept = steady()
   }
 
   take(taking: Taking): Taken {
@@ -64,7 +69,7 @@ export class MemoryCounters implements Counters {
     const now = this.#now()
     const rooms = sums.map((sum) => {
       const purse = this.#purseOf(sum.bucket)
-      const state = purse.state(sum, now)
+      const state = purse.state(sum, now, this.#clock())
       return state && purse.room(sum, id, state)
     })
     const unknown = rooms.flatMap((room, index) => (room ? [] : [index]))
@@ -74,8 +79,9 @@ export class MemoryCounters implements Counters {
     const refused = known.findIndex((room) => room.admits === admits)
     const held = estimates.find((estimate) => estimate <= admits)
     if (held === undefined) return { refused, state: (known[refused] ?? { state: none }).state }
-    for (const { bucket } of sums) this.#purseOf(bucket).hold(id, { micros: held, input, at: now }, now + lasts)
-    return { at: now, held, left: known.map(({ left }) => Math.max(0, left - held)) }
+    const at = this.#clock()
+    for (const { bucket } of sums) this.#purseOf(bucket).hold(id, { micros: held, input, at }, now + lasts)
+    return { at, held, left: known.map(({ left }) => Math.max(0, left - held)) }
   }
 
   settle({ id, sums, micros }: Settling): number | undefined {
@@ -90,7 +96,7 @@ export class MemoryCounters implements Counters {
 
   read(sums: readonly Sum[]): (SumState | undefined)[] {
     const now = this.#now()
-    return sums.map((sum) => this.#purseOf(sum.bucket).state(sum, now))
+    return sums.map((sum) => this.#purseOf(sum.bucket).state(sum, now, this.#clock()))
   }
 
   reset(bucket: string, at: number): void {
@@ -138,12 +144,12 @@ export class MemoryCounters implements Counters {
 
   #purseOf(bucket: string): Purse {
     let purse = this.#purses.get(bucket)
-    if (!purse) this.#purses.set(bucket, (purse = new Purse(this.#clock())))
+    if (!purse) this.#purses.set(bucket, (purse = new Purse(this.#steady())))
     return purse
   }
 
   #now(): number {
-    const now = this.#clock()
+    const now = this.#steady()
     if (now - this.#swept >= SWEEP) this.#sweep(now)
     return now
   }
@@ -160,6 +166,10 @@ export class MemoryCounters implements Counters {
     for (const [bucket, purse] of this.#purses)
       if (purse.isEmpty && now - purse.used > FORGOTTEN) this.#purses.delete(bucket)
   }
+}
+
+function uptime(): number {
+  return Math.floor(performance.now())
 }
 
 const none: SumState = { spent: 0, held: 0, since: 0 }

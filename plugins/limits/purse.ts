@@ -35,13 +35,17 @@ export class Purse {
     return this.#holds.size === 0
   }
 
-  /** The state of a sum in the current period; undefined: it must be seeded first. */
-  state({ period, starts }: Pick<Sum, 'period' | 'starts'>, now: number): SumState | undefined {
+  /**
+   * The state of a sum in the current period; undefined: it must be seeded first.
+   * @param now on the clock of the holds
+   * @param wall milliseconds since 1970
+   */
+  state({ period, starts }: Pick<Sum, 'period' | 'starts'>, now: number, wall: number): SumState | undefined {
     this.used = now
     for (const { micros } of this.#holds.expire(now)) this.#held -= micros
     const sum = this.#sums.get(period)
     if (!sum) return undefined
-    const start = startNow(starts, now)
+    const start = startNow(starts, wall)
     if (sum.since < start) this.#sums.set(period, { since: start, spent: 0, known: 0 })
     const { since, spent } = this.#sums.get(period) ?? sum
     return { since, spent, held: this.#held }

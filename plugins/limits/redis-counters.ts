@@ -15,7 +15,7 @@ import type {
 } from './counters.ts'
 import { placeWait } from './memory-counters.ts'
 import { Patience } from './patience.ts'
-import { GIVE, HOLD, PROCESSES, READ, RESERVE, RESET, SEED, SENTINEL, SETTLE, TAKE } from './redis-scripts.ts'
+import { GIVE, HOLD, READ, RESERVE, RESET, RUNNING, SEED, SENTINEL, SETTLE, TAKE } from './redis-scripts.ts'
 
 /** Runs a script. Resolves to its reply, whose numbers are texts. */
 type Script = (key: string, sentinel: string, now: string, call: string) => Promise<readonly string[]>
@@ -29,6 +29,7 @@ const scripts = {
   limitsRead: READ,
   limitsReset: RESET,
   limitsHold: HOLD,
+  limitsRunning: RUNNING,
 } as const
 
 type Name = keyof typeof scripts
@@ -36,6 +37,13 @@ type Scripted = Redis & { readonly [N in Name]: Script }
 
 /** Milliseconds for which a process counts as running after it was last heard of. */
 const ALIVE = 15_000
+
+/**
+ * Milliseconds for which places and money are held after their process was last heard of, and between two times that it
+ * tells what it holds: a little less than two looks of the service.
+ */
+const LEASE = 25_000
+const BEAT = 9_000
 
 /** Holds that are put back by one call. */
 const BATCH = 200
@@ -45,14 +53,18 @@ export interface RedisCountersOptions {
   readonly holds?: () => readonly Hold[]
   /** Milliseconds since 1970; default: the clock of the server. */
   readonly clock?: () => number
+  /** Milliseconds for which a process that tells nothing keeps what it holds; default: 25 seconds. */
+  readonly lease?: number
 }
 
 /**
  * Counters in Redis (7 or later), shared by all processes: one script, and so one round trip, per call. When the server
  * has lost its contents, the sentinel is gone: the call then puts the holds of this process back first. Every call
- * rejects while the server does not answer.
+ * rejects while the server does not answer. What a process holds is leased: it is free again soon after the process was
+ * killed, except for runs in the background, which another process takes over or ends.
  */
 export class RedisCounters implements SharedCounters {
+  readonly beat = BEAT
   readonly #redis: Scripted
   readonly #options: RedisCountersOptions
   readonly #process = randomUUID()
@@ -67,7 +79,8 @@ export class RedisCounters implements SharedCounters {
   }
 
   async take(taking: Taking): Promise<Taken> {
-    const { id, lasts, rates, places, forced = false } = taking
+    const { id, rates, places, forced = false } = taking
+    const lasts = this.#lasting({ ...taking, isRun: forced })
     const [missing, wait, ...numbers] = await this.#run('limitsTake', {
       id,
       lasts,
@@ -75,6 +88,7 @@ export class RedisCounters implements SharedCounters {
       places,
       forced,
       wait: placeWait,
+      silent: Math.floor(lasts / 2),
     })
     const levels = rates.map((_, index) => ({
       remaining: Number(numbers[2 * index]),
@@ -87,8 +101,9 @@ export class RedisCounters implements SharedCounters {
     await this.#run('limitsGive', giving)
   }
 
-  async reserve({ id, lasts, sums, estimates, input }: Reserving): Promise<Reserved> {
-    const [outcome, ...texts] = await this.#run('limitsReserve', { id, lasts, sums, estimates, input })
+  async reserve({ id, lasts, sums, estimates, input, isRun = false }: Reserving): Promise<Reserved> {
+    const reserving = { id, lasts: this.#lasting({ lasts, isRun }), sums, estimates, input }
+    const [outcome, ...texts] = await this.#run('limitsReserve', reserving)
     const [first = 0, second = 0, third = 0, fourth = 0] = texts.map(Number)
     if (outcome === 'unknown') return { unknown: texts.map((index) => Number(index) - 1) }
     if (outcome === 'refused') return { refused: first - 1, state: { spent: second, held: third, since: fourth } }
@@ -121,18 +136,14 @@ export class RedisCounters implements SharedCounters {
     await this.#put(holds, (call) => this.#run('limitsHold', call))
   }
 
+  async passOn(hold: Hold): Promise<void> {
+    await this.#run('limitsHold', { holds: [{ ...hold, isRun: true }], existing: true })
+  }
+
   /** Tells that this process is running. Resolves to the number of those that do. */
   async processes(): Promise<number> {
-    const now = Date.now()
-    const replies = await this.#patience.for(
-      this.#redis
-        .multi()
-        .zadd(PROCESSES, now + ALIVE, this.#process)
-        .zremrangebyscore(PROCESSES, '-inf', now)
-        .zcard(PROCESSES)
-        .exec(),
-    )
-    return Number(replies?.[2]?.[1] ?? 1)
+    const [count] = await this.#run('limitsRunning', { process: this.#process, lasts: ALIVE })
+    return Number(count)
   }
 
   /** Makes sure that the server answers, and that it has the holds of this process. */
@@ -160,8 +171,12 @@ export class RedisCounters implements SharedCounters {
   async #put(holds: readonly Hold[], send: (call: () => object) => Promise<unknown>): Promise<void> {
     for (let at = 0; at < holds.length; at += BATCH) {
       const batch = holds.slice(at, at + BATCH)
-      await send(() => ({ holds: this.#present(batch) }))
+      await send(() => ({ holds: this.#present(batch).map((one) => ({ ...one, lasts: this.#lasting(one) })) }))
     }
+  }
+
+  #lasting({ lasts, isRun }: Pick<Hold, 'lasts' | 'isRun'>): number {
+    return isRun ? lasts : Math.min(lasts, this.#options.lease ?? LEASE)
   }
 
   #present(batch: readonly Hold[]): readonly Hold[] {

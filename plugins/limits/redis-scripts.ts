@@ -7,9 +7,6 @@ export const PREFIX = 'sluice:{limits}:'
 /** Its value tells whether the server still has what was written. */
 export const SENTINEL = `${PREFIX}sentinel`
 
-/** A sorted set of processes by the moment when they count as gone. */
-export const PROCESSES = `${PREFIX}processes`
-
 /** Milliseconds for which unused money is kept: it can be seeded again. */
 const KEPT = 259_200_000
 
@@ -58,22 +55,42 @@ local function write(rate, bucket)
     'limit', text(rate.limit), 'period', text(rate.period))
   redis.call('PEXPIRE', keyOf(rate), text(untilFull + 1000))
 end
-local function placesOf(bucket) return prefix .. 'places:' .. bucket end
 `
 
-/** Gives the index of what is missing for longest (0: nothing), how long, and the level of each rate. */
-export const TAKE = `${RATES}
+/** A bucket has a sorted set of the exchanges that have a place, by the moment when that is free again. */
+const PLACES = `
+local function placesOf(bucket) return prefix .. 'places:' .. bucket end
+local function place(bucket, id, lasts, existing)
+  local key = placesOf(bucket)
+  if existing then redis.call('ZADD', key, 'XX', text(now + lasts), id)
+  else redis.call('ZADD', key, text(now + lasts), id) end
+  if redis.call('PTTL', key) < lasts + 1000 then redis.call('PEXPIRE', key, text(lasts + 1000)) end
+end
+`
+
+/**
+ * Gives the index of what is missing for longest (0: nothing), how long, and the level of each rate. Nobody knows when a
+ * request ends that runs; but where all processes that hold places have been silent, their places will be free soon.
+ */
+export const TAKE = `${RATES}${PLACES}
+local function freeAfter(key, limit)
+  local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
+  if tonumber(last[2]) - now > call.silent then return call.wait end
+  local at = redis.call('ZCARD', key) - limit
+  local free = redis.call('ZRANGE', key, at, at, 'WITHSCORES')
+  return math.max(call.wait, tonumber(free[2]) - now)
+end
 local buckets, longest, missing = {}, 0, 0
 local function lacks(index, wait) if wait > longest then longest, missing = wait, index end end
 for index, rate in ipairs(call.rates) do
   buckets[index] = filled(rate)
   lacks(index, waitFor(rate, buckets[index], rate.amount * parts(rate.limit)))
 end
-for index, place in ipairs(call.places) do
-  local key = placesOf(place.bucket)
+for index, wanted in ipairs(call.places) do
+  local key = placesOf(wanted.bucket)
   redis.call('ZREMRANGEBYSCORE', key, '-inf', text(now))
-  if redis.call('ZCARD', key) >= place.limit and not redis.call('ZSCORE', key, call.id) then
-    lacks(#call.rates + index, call.wait)
+  if redis.call('ZCARD', key) >= wanted.limit and not redis.call('ZSCORE', key, call.id) then
+    lacks(#call.rates + index, freeAfter(key, wanted.limit))
   end
 end
 if missing == 0 or call.forced then
@@ -82,10 +99,7 @@ if missing == 0 or call.forced then
     buckets[index].level = buckets[index].level - rate.amount * parts(rate.limit)
     write(rate, buckets[index])
   end
-  for _, place in ipairs(call.places) do
-    redis.call('ZADD', placesOf(place.bucket), text(now + call.lasts), call.id)
-    redis.call('PEXPIRE', placesOf(place.bucket), text(call.lasts + 1000))
-  end
+  for _, wanted in ipairs(call.places) do place(wanted.bucket, call.id, call.lasts, false) end
 end
 local reply = { text(missing), text(longest) }
 for index, rate in ipairs(call.rates) do
@@ -95,7 +109,7 @@ for index, rate in ipairs(call.rates) do
 end
 return reply`
 
-export const GIVE = `${RATES}
+export const GIVE = `${RATES}${PLACES}
 for _, rate in ipairs(call.rates) do
   local bucket = filled(rate)
   bucket.level = math.min(bucket.level + rate.amount * parts(rate.limit), rate.limit * parts(rate.limit))
@@ -237,13 +251,23 @@ for _, period in ipairs(periods) do
 end
 return {}`
 
-export const HOLD = `${SUMS}
+/** With `existing`, only what is still held lasts longer: it may have ended meanwhile. */
+export const HOLD = `${SUMS}${PLACES}
 for _, one in ipairs(call.holds) do
-  for _, bucket in ipairs(one.places) do
-    local key = prefix .. 'places:' .. bucket
-    redis.call('ZADD', key, text(now + one.lasts), one.id)
-    redis.call('PEXPIRE', key, text(one.lasts + 1000))
+  for _, bucket in ipairs(one.places) do place(bucket, one.id, one.lasts, call.existing) end
+  for _, bucket in ipairs(one.sums) do
+    if not call.existing then hold(bucket, one.id, one.micros, one.input, one.at, one.lasts)
+    elseif redis.call('HEXISTS', holdsOf(bucket), one.id) == 1 then
+      redis.call('ZADD', untilOf(bucket), text(now + one.lasts), one.id)
+      last(bucket, one.lasts)
+    end
   end
-  for _, bucket in ipairs(one.sums) do hold(bucket, one.id, one.micros, one.input, one.at, one.lasts) end
 end
 return {}`
+
+/** Gives the number of processes that run: a sorted set has them by the moment when they count as gone. */
+export const RUNNING = `${COMMON}
+local key = prefix .. 'processes'
+redis.call('ZADD', key, text(now + call.lasts), call.process)
+redis.call('ZREMRANGEBYSCORE', key, '-inf', text(now))
+return { text(redis.call('ZCARD', key)) }`

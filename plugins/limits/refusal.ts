@@ -50,6 +50,11 @@ export function capExceeded(cap: number, cheapest: number, scope: Scope): Gatewa
   return new GatewayError('budget_exceeded', { reason }, { shouldRetry: false, param: 'routing.max_cost' })
 }
 
+/** 403 for a request that chooses something for which its model has no price. */
+export function choiceUnpriced(model: string, param: string): GatewayError {
+  return new GatewayError('price_unknown', { model, reason: `what ${param} chooses` }, { param })
+}
+
 /** 403 for a request under a budget whose models have no price. */
 export function priceUnknown(model: string): GatewayError {
   return new GatewayError('price_unknown', { model, reason: 'what the request will use' }, { param: 'model' })

@@ -4,22 +4,25 @@ import { capOf } from './cap.ts'
 import { Estimates } from './estimate.ts'
 import { lastingOf } from './lasting.ts'
 import { MICROS } from './money.ts'
+import { pricedIn } from './priced-choices.ts'
 import { budgetExceeded, capExceeded, priceUnknown } from './refusal.ts'
 import type { BudgetRule } from './rules.ts'
 import { after } from './soon.ts'
 
 /**
  * Holds money for a request in the budgets of its key, the key's owner and the gateway, all or nothing: what the
- * dearest candidate may cost. Candidates for which too little is left are not tried, nor those that cost more than the
+ * dearest candidate is estimated to cost, or as many times as much as answers of that model cost lately. Candidates for which too little is left are not tried, nor those that cost more than the
  * request says it may. A response in the background keeps its hold until its run has ended.
  */
 export default defineStage({
   name: 'reserve',
+  notAfter: ['reserve'],
   summary: 'Hold money for the request, and leave out candidates that no budget admits.',
   config: noConfig,
   needs: ['request', 'candidates'],
   reads: ['principal', 'job', 'model', 'target'],
   provides: ['candidates'],
+  pays: ['reserve'],
   settles: ['bill'],
   uses: ['limits', 'api_keys', 'members', 'tokens', 'prices'],
   build: (_config, host, { limits, tokens, prices, ...holders }) => {
@@ -29,25 +32,29 @@ export default defineStage({
       const { budgets } = limits.rules.of(principal, holders)
       // Smart routing compares predictions with it, and chooses accordingly.
       const cap = target?.virtual ? undefined : capOf(request)
-      if (budgets.length === 0 && cap === undefined) return { candidates }
       const { settings, counting } = limits
       const costsNothing = cap === undefined && settings.budget.unknown_price === 'allow'
+      const isFree = budgets.length === 0 && cap === undefined
+      if (isFree && (principal?.models === undefined || costsNothing)) return { candidates }
+      const priced = pricedIn(request, candidates, { host, isFree, costsNothing, target })
+      if (isFree) return { candidates: priced }
       const input = estimates.input(request)
-      const all = candidates.flatMap((candidate): readonly Priced[] => {
-        const cost = estimates.cost(request, candidate, input, settings)
-        if (cost) return [{ candidate, ...cost }]
-        return costsNothing ? [{ candidate, total: 0, input: 0 }] : []
+      const all = priced.flatMap((candidate): readonly Priced[] => {
+        const cost = estimates.dearest(request, candidate, input, settings)
+        if (cost)
+          return [{ candidate, ...cost, held: Math.ceil(cost.total * limits.overruns.of(candidate.model.name)) }]
+        return costsNothing ? [{ candidate, total: 0, input: 0, held: 0 }] : []
       })
       const affordable = cap === undefined ? all : underCap(cap, all, scope)
       if (affordable.length === 0) throw priceUnknown(candidates[0]?.model.name ?? request.model)
       if (budgets.length === 0) return { candidates: affordable.map(({ candidate }) => candidate) }
-      const byCost = affordable.toSorted((one, other) => other.total - one.total)
+      const byCost = affordable.toSorted((one, other) => other.held - one.held)
       const reserving = counting.reserve({
         id: scope.id,
         lasts,
         budgets,
         isRun: job !== undefined,
-        estimates: byCost.map(({ total }) => total),
+        estimates: byCost.map(({ held }) => held),
         input: byCost[0]?.input ?? 0,
       })
       return after(reserving, (reserved) => {
@@ -55,7 +62,7 @@ export default defineStage({
         if ('refused' in reserved) throw budgetExceeded(budgets[reserved.refused] as BudgetRule, reserved.state, scope)
         if (reserved.left.length > 0)
           scope.header('x-gateway-budget-remaining', String(Math.min(...reserved.left) / MICROS))
-        const admitted = affordable.filter(({ total }) => total <= reserved.held)
+        const admitted = affordable.filter(({ held }) => held <= reserved.held)
         const reservation = {
           budgets,
           at: reserved.at,
@@ -82,6 +89,8 @@ interface Priced {
   /** In micro-USD. */
   readonly total: number
   readonly input: number
+  /** What is held for it. */
+  readonly held: number
 }
 
 /** The candidates that cost no more than the request says it may. */

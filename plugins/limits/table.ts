@@ -5,6 +5,7 @@ declare module '../../engine/index.ts' {
     limits_ledger: LedgerTable
     limits_sums: SumsTable
     limits_resets: ResetsTable
+    limits_overruns: OverrunsTable
   }
 }
 
@@ -18,6 +19,21 @@ export interface LedgerTable {
   member_id: string | null
   /** In micro-USD. */
   micros: number
+  /** The model that answered, and how many tenths of its estimate that cost (10 to 100); null: nobody knows. */
+  model: string | null
+  overrun: number | null
+}
+
+/** How many requests cost so many tenths of their estimates. */
+export interface OverrunsTable {
+  model: string
+  /** Empty: none. */
+  key_id: string
+  /** Periods of five minutes since 1970. */
+  slot: number
+  /** Tenths of the estimate, from 10 to 100. */
+  overrun: number
+  count: number
 }
 
 /** What a bucket has spent on a day (UTC), since its last reset. */
@@ -58,6 +74,22 @@ export const migrations: readonly ServiceMigration[] = [
         .createTable('limits_resets')
         .addColumn('bucket', 'text', (column) => column.primaryKey())
         .addColumn('at', 'bigint', (column) => column.notNull())
+        .execute()
+    },
+  },
+  {
+    name: '2-overruns',
+    async up(queries) {
+      await queries.schema.alterTable('limits_ledger').addColumn('model', 'text').execute()
+      await queries.schema.alterTable('limits_ledger').addColumn('overrun', 'integer').execute()
+      await queries.schema
+        .createTable('limits_overruns')
+        .addColumn('model', 'text', (column) => column.notNull())
+        .addColumn('key_id', 'text', (column) => column.notNull())
+        .addColumn('slot', 'integer', (column) => column.notNull())
+        .addColumn('overrun', 'integer', (column) => column.notNull())
+        .addColumn('count', 'integer', (column) => column.notNull())
+        .addPrimaryKeyConstraint('limits_overruns_primary', ['slot', 'model', 'key_id', 'overrun'])
         .execute()
     },
   },

@@ -12,7 +12,8 @@ export default defineStage({
     reply: replyOf({
       object: 'list',
       data: host.codecs.flatMap(({ protocol, operation, summary }) => {
-        const paths = [...(host.routes?.(protocol) ?? [])]
+        // A path may have several methods.
+        const paths = [...new Set(host.routes?.(protocol))]
         return paths.length === 0 ? [] : [{ protocol, operation, summary, paths }]
       }),
     }),

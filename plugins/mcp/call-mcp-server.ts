@@ -18,6 +18,11 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress', 'principal', 'mcp.message', 'mcp.server', 'mcp.session'],
   provides: ['reply'],
+  owes: [
+    { duty: 'limit', at: 'before' },
+    { duty: 'price', at: 'finally' },
+    { duty: 'log', at: 'finally' },
+  ],
   settles: ['outcome'],
   uses: ['mcp'],
   timeout: '1h',
@@ -34,24 +39,53 @@ export default defineStage({
       }
       const sending = { scope, headers: ingress.headers, silence: isSubscription(message) ? 0 : server.silence }
       const relaying = relayingOf({ message, server, live }, { mcp, host, scope })
-      if (message.kind === 'request' && begins(belonging)) {
-        const { answer, session: upstream } = await opened(message, sending, server)
-        const facts = { server: server.record.name, identity: server.identity, key: principal.id }
-        try {
-          const reply = await relayed(answer, relaying)
-          if (answer.status !== 200 || relaying.reader.hasFailed) return { reply }
-          const session = await mcp.sessions.create({ ...facts, ...(upstream === undefined ? {} : { upstream }) })
-          return { reply: named(reply, session) }
-        } catch (error) {
-          await leave(upstream, sending, server)
-          throw error
-        }
-      }
+      if (message.kind === 'request' && begins(belonging))
+        return { reply: await begin(message, { server, key: principal.id }, { mcp, sending, relaying }) }
       const answer = await server.upstream.post(message, sending, live?.upstream)
       if (live) forgetCancelled(message, live)
       return { reply: await relayed(await answerOf(answer, live, mcp), relaying) }
     },
 })
+
+interface Opener {
+  readonly server: Server
+  /** Id of the API key. */
+  readonly key: string
+}
+
+interface Beginning {
+  readonly mcp: Mcp
+  readonly sending: Sending
+  readonly relaying: Relaying
+}
+
+/** Opens a session in a place of its API key. Without a session, the place is free again. */
+async function begin(
+  message: RequestMessage,
+  { server, key }: Opener,
+  { mcp: { sessions }, sending, relaying }: Beginning,
+): Promise<Reply> {
+  const facts = { server: server.record.name, identity: server.identity, key }
+  const place = await sessions.reserve(facts, server.limits)
+  let session: Session | undefined
+  let upstream: string | undefined
+  try {
+    const { answer, over, ...named } = await opened(message, sending, server)
+    upstream = named.session
+    const reply = await relayed(answer, relaying)
+    if (answer.status !== 200 || relaying.reader.hasFailed) {
+      await leave(upstream, sending, server)
+      return reply
+    }
+    session = await sessions.create({ ...facts, place, ...(upstream === undefined ? {} : { upstream }) }, over)
+    return { ...reply, headers: { ...reply.headers, 'mcp-session-id': session.id } }
+  } catch (error) {
+    await leave(upstream, sending, server)
+    throw error
+  } finally {
+    if (session === undefined) await sessions.release(place)
+  }
+}
 
 /** Opens a session. The state of the server follows. */
 async function opened(message: RequestMessage, sending: Sending, { upstream, state }: Server): Promise<Opened> {
@@ -139,8 +173,4 @@ function forgetCancelled(message: Message, { flights }: LiveSession): void {
   if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
   const { requestId: id } = message.params
   if (typeof id === 'string' || typeof id === 'number') flights.end(id)
-}
-
-function named(reply: Reply, { id }: Session): Reply {
-  return { ...reply, headers: { ...reply.headers, 'mcp-session-id': id } }
 }

@@ -20,8 +20,9 @@ export default defineStage({
     (_config, _host, { mcp, api_keys: keys }) =>
     ({ ingress, principal }, scope) => {
       const { server_name: name = '' } = ingress.params
-      const server = mayUse(keys.get(principal.id), name) ? mcp.server(name) : undefined
-      if (!server) throw new GatewayError('not_found', {}, { message: unknown })
+      const server = mcp.server(name)
+      if (!server || !mayUse(keys.get(principal.id), server.record))
+        throw new GatewayError('not_found', {}, { message: unknown })
       scope.note('server', server.record.name)
       return { 'mcp.server': server }
     },

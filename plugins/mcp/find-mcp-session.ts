@@ -38,7 +38,6 @@ export default defineStage({
       const id = sessionOf(headers)
       if (id === undefined) {
         if (!begins(message)) throw new GatewayError('invalid_request', { reason: noSession })
-        await mcp.sessions.requireRoom(principal.id)
         return { 'mcp.session': { stateless } }
       }
       const { record, identity } = server

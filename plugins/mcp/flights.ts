@@ -11,6 +11,11 @@ export class Flights {
   readonly #open = new Set<RequestId>()
   readonly #left = new Set<RequestId>()
 
+  /** Whether an exchange of this process waits for an answer. */
+  get any(): boolean {
+    return this.#open.size > 0
+  }
+
   /** Returns false if the id is in flight already. */
   begin(id: RequestId): boolean {
     if (this.#open.has(id) || this.#left.has(id)) return false

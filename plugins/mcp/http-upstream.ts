@@ -59,7 +59,8 @@ export class HttpUpstream implements Upstream {
   }
 
   #call({ scope, silence }: Sending) {
-    return { model: this.#name, scope, timeouts: { firstByte: silence, idle: silence, total: 0 } }
+    // A tool may have had its effect although its answer is lost.
+    return { model: this.#name, scope, once: true, timeouts: { firstByte: silence, idle: silence, total: 0 } }
   }
 
   #lines({ headers }: Sending, session: string | undefined): string[] {

@@ -78,6 +78,23 @@ export const mcpSecurity = {
       default: '10s',
       description: 'Longest time until a connection to a server is open.',
     },
+    sessions_per_key: {
+      type: 'integer',
+      title: 'Sessions of a key',
+      minimum: 1,
+      maximum: 10_000,
+      default: 64,
+      description: 'Most sessions that one API key may have with one server over HTTP at a time.',
+    },
+    programs_per_key: {
+      type: 'integer',
+      title: 'Programs of a key',
+      minimum: 1,
+      maximum: 256,
+      default: 8,
+      description:
+        'Most sessions that one API key may have with one program at a time. Each has a process of its own, unless sessions share one.',
+    },
     forward_headers: {
       type: 'array',
       title: 'Headers of clients',

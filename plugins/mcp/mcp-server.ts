@@ -1,7 +1,17 @@
+import { statSync } from 'node:fs'
 import { defineRecord } from '../../engine/index.ts'
 import type { ConfigOf, JsonObject, RecordReport } from '../../engine/index.ts'
-import { durationSchema, recordName, reservedNames, sourceFilter, upstreamProperties } from '../../engine/kit.ts'
-import { withTimes } from '../../engine/kit.ts'
+import {
+  durationSchema,
+  isPublicName,
+  isTooShort,
+  recordName,
+  reservedNames,
+  sourceFilter,
+  tooShort,
+  upstreamProperties,
+} from '../../engine/kit.ts'
+import { isLinkLocal, withTimes } from '../../engine/kit.ts'
 
 const toolNames = { type: 'string', minLength: 1, maxLength: 256 } as const
 
@@ -101,8 +111,12 @@ const schema = {
     allow_private: {
       type: 'boolean',
       default: false,
+      description: 'Whether a server that is not declared in the file may be at private or loopback addresses.',
+    },
+    allow_link_local: {
+      type: 'boolean',
       description:
-        'Whether a server that is not declared in the file may be at private, loopback or link-local addresses.',
+        'Whether a server that is declared in the file may be at link-local addresses, or at those where clouds serve their machines. Unset: no. No record that is made at run time may be there.',
     },
     enabled: { type: 'boolean', default: true, description: 'Whether clients can reach the server.' },
     description: { type: 'string', maxLength: 4_096, default: '', description: 'What the server is for, for people.' },
@@ -133,10 +147,11 @@ export default defineRecord({
   place: 'mcp_servers',
   schema,
   secrets: ['environment'],
+  destinations: ['transport', 'command', 'arguments', 'cwd'],
   optional: true,
   switch: 'enabled',
   check(server, _all, report) {
-    const { name, transport, url } = server
+    const { name, transport, url, allow_link_local: linkLocal = false } = server
     if (reservedNames.includes(name))
       report(['name'], 'reserved', `"${name}" is a part of addresses, so no MCP server can have the name`, 'lenient')
     const [required] = fieldsOf[transport]
@@ -145,7 +160,8 @@ export default defineRecord({
     for (const field of fieldsOf[transport === 'http' ? 'stdio' : 'http'])
       if (isGiven(server[field])) report([field], 'transport', `belongs to the other transport, not to "${transport}"`)
     // Empty while its variable is unset.
-    if (url !== undefined && url !== '') checkUrl(url, report)
+    if (url !== undefined && url !== '') checkUrl(url, linkLocal, report)
+    checkDoubts(server, report)
   },
   show: (shown) => ({ ...unset, secrets: {}, ...withTimes(shown) }),
   lists: {
@@ -159,12 +175,45 @@ export default defineRecord({
   },
 })
 
-function checkUrl(text: string, report: RecordReport): void {
+function checkUrl(text: string, linkLocal: boolean, report: RecordReport): void {
   const url = URL.parse(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     report(['url'], 'url', 'must be an address that starts with http:// or https://')
   else if (url.username !== '' || url.password !== '' || url.hash !== '')
     report(['url'], 'url', 'must have no credentials and no fragment; credentials belong in a header')
+  else if (!linkLocal && isLinkLocal(url))
+    report(['url'], 'link-local', 'is not connected to; only with allow_link_local, in the file', 'warning')
+}
+
+/** Warns of values that the schema accepts, and that nobody means. */
+function checkDoubts(server: McpServer, report: RecordReport): void {
+  const { transport, url = '', headers, command = '', cwd, shared, tools, call_timeout: wait } = server
+  const warn = (path: (string | number)[], code: string, message: string) => report(path, code, message, 'warning')
+  if (transport === 'http' && shared) warn(['shared'], 'transport', 'belongs to the other transport, not to "http"')
+  if (/^\S+\s+\S/.test(command) && !command.includes('/'))
+    warn(['command'], 'command', 'is one program, started without a shell; write the rest as arguments')
+  for (const [field, path] of Object.entries({ command, cwd: cwd ?? '' }))
+    if (path.startsWith('~'))
+      warn([field], 'command', 'is used without a shell, which alone knows "~"; write the whole path')
+  if (
+    cwd !== undefined &&
+    cwd !== '' &&
+    !cwd.startsWith('~') &&
+    !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()
+  )
+    warn(['cwd'], 'command', 'is no folder that is there now')
+  tools.deny.forEach((name, at) => {
+    if (tools.allow?.includes(name))
+      warn(['tools', 'deny', at], 'tools', `"${name}" stands in allow, too; deny takes precedence`)
+  })
+  if (tools.allow?.length === 0) warn(['tools', 'allow'], 'tools', 'is empty, so no tool is offered; null offers all')
+  if (isTooShort(wait)) warn(['call_timeout'], 'timeout', tooShort)
+  const address = URL.parse(url)
+  const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')
+  if (named && address?.protocol === 'http:' && isPublicName(address.hostname))
+    warn(['url'], 'plain-http', 'the credential travels unencrypted; did you mean https://?')
+  if (named && /^\S+$/.test(named[1]))
+    warn(['headers', named[0]], 'credential', `has no scheme; did you mean "Bearer …"?`)
 }
 
 /** Whether a field has another value than its default, which is nothing. */

@@ -9,7 +9,7 @@ import { OwnAddresses } from './own-addresses.ts'
 import { ParameterHeaders } from './parameter-headers.ts'
 import { ServerState } from './server-state.ts'
 import { Sessions } from './sessions.ts'
-import type { Session } from './sessions.ts'
+import type { Session, SessionLimits } from './sessions.ts'
 import { ToolFilter } from './tools.ts'
 import type { ToolReview } from './tools.ts'
 import type { Upstream } from './upstream.ts'
@@ -20,6 +20,7 @@ export interface Server {
   readonly upstream: Upstream
   /** What sessions depend on: with another one, they are unknown. */
   readonly identity: string
+  readonly limits: SessionLimits
   /** Longest silence of a call in milliseconds. */
   readonly silence: number
   readonly tools: ToolFilter
@@ -61,8 +62,10 @@ export default defineService({
       if (upstream === undefined || found?.identity !== identity) return
       await found.upstream.end(upstream, { scope: endless, headers: {}, silence: endSilence })
     }
-    const admits = ({ server, identity, key }: Session) =>
-      current.get(server)?.identity === identity && mayUse(keys?.get(key), server)
+    const admits = ({ server, identity, key }: Session) => {
+      const found = current.get(server)
+      return found?.identity === identity && mayUse(keys?.get(key), found.record)
+    }
     const sessions = new Sessions(host, { expired, admits })
     return {
       configure(settings, { mcp_servers: allowed, api_keys }, { records, catalog, listen, isDeclared }) {
@@ -71,16 +74,18 @@ export default defineService({
         const opening = { settings, host, lease, catalog, isDeclared }
         const servers = new Map(
           records.of('mcp_server').map((record): [string, Server] => {
-            const mayStart = isDeclared(record) || allowed.mayStart(record.command ?? '')
-            const identity = identityOf(record, mayStart)
+            // The operator wrote what the file declares.
+            const admission = isDeclared(record) ? { path: record.command ?? '' } : allowed.admit(record)
+            const identity = identityOf(record, admission)
             const kept = `${record.name} ${identity}`
             const state = lease.get(`state ${kept}`, () => new ServerState())
             const parameters = lease.get(`parameters ${kept}`, () => new ParameterHeaders())
             const { max_description_bytes } = settings
             const server = {
               record,
-              upstream: openUpstream(record, { identity, state, mayStart }, opening),
+              upstream: openUpstream(record, { identity, state, admission }, opening),
               identity,
+              limits: limitsOf(record, settings),
               state,
               parameters,
               tools: new ToolFilter(record, { max_description_bytes, parameters, review: () => review }),
@@ -107,16 +112,31 @@ export default defineService({
         }
       },
       async close() {
-        sessions.close()
         await keep.close()
+        await sessions.close()
       },
     }
   },
 })
 
-/** Whether an API key may use a server; undefined: there is no such key any more. */
-export function mayUse(key: ReturnType<Services['api_keys']['get']>, server: string): boolean {
-  return key?.state === 'active' && (key.mcpServers?.includes(server) ?? true)
+/**
+ * Whether an API key may use a server; undefined: there is no such key any more. A program takes memory and processes of
+ * the gateway's machine, so that a key may use it by its name alone.
+ */
+export function mayUse(
+  key: ReturnType<Services['api_keys']['get']>,
+  { name, transport }: Pick<Records['mcp_server'], 'name' | 'transport'>,
+): boolean {
+  return key?.state === 'active' && (key.mcpServers?.includes(name) ?? transport === 'http')
+}
+
+/** Sessions end after this time without use, in milliseconds: those of programs, and those over HTTP. */
+const [programLife, httpLife] = [10 * 60_000, 60 * 60_000]
+
+function limitsOf({ transport }: Records['mcp_server'], settings: McpSecurity): SessionLimits {
+  return transport === 'stdio'
+    ? { most: settings.programs_per_key, life: programLife }
+    : { most: settings.sessions_per_key, life: httpLife }
 }
 
 /** A session that nobody waits for is ended at its server within this many milliseconds. */
@@ -125,13 +145,13 @@ const endless = { onAbort: () => () => undefined }
 
 /**
  * A session survives changes of what the gateway alone decides.
- * @param mayStart whether the operator allows the program; without it, its sessions end
+ * @param admission whether the operator allows the program; without it, its sessions end
  */
 function identityOf(
   { transport, url, headers, command, arguments: words, environment, cwd, shared }: Records['mcp_server'],
-  mayStart: boolean,
+  admission: object,
 ) {
-  const isForbidden = transport === 'stdio' && !mayStart
+  const isForbidden = transport === 'stdio' && 'misfit' in admission
   const program = { command, words, environment, cwd, shared, ...(isForbidden ? { isForbidden } : {}) }
   const facts = { transport, url, headers, ...program }
   return hash('sha256', JSON.stringify(facts), 'base64url')

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { duration, openHttp } from '../../engine/kit.ts'
-import type { Keep } from '../../engine/kit.ts'
+import type { Keep, Reach } from '../../engine/kit.ts'
 import type { Records, ServiceConfiguration, ServiceHost } from '../../engine/index.ts'
+import type { Admission } from './allowed-programs.ts'
 import { HttpUpstream } from './http-upstream.ts'
 import type { McpSecurity } from './mcp-security.ts'
 import { PeeredUpstream } from './peered-upstream.ts'
@@ -23,29 +24,37 @@ export interface Opening extends Pick<ServiceConfiguration, 'catalog' | 'isDecla
 export interface Lasting {
   readonly identity: string
   readonly state: ServerState
-  /** Whether the operator allows the program of the server. */
-  readonly mayStart: boolean
+  /** The program to start, or why the operator does not allow it. */
+  readonly admission: Admission
 }
 
 /** The connection to a server. */
 export function openUpstream(
   record: Records['mcp_server'],
-  { identity, state, mayStart }: Lasting,
+  { identity, state, admission }: Lasting,
   opening: Opening,
 ): Upstream {
   const { settings, host, lease, catalog, isDeclared } = opening
   if (record.transport === 'stdio') {
-    const make = () => new StdioServer(record, host.log, (error) => state.failed(error))
+    const misfit = 'misfit' in admission ? admission.misfit : undefined
+    const program = 'path' in admission ? { ...record, command: admission.path } : record
+    const make = () => new StdioServer(program, host.log, (error) => state.failed(error))
     const server = lease.get(`stdio ${record.name} ${identity}`, make, (one) => one.close())
-    const own = new StdioUpstream(server, { restarts: record.restarts, mayStart })
+    const own = new StdioUpstream(server, { restarts: record.restarts, misfit })
+    if (misfit !== undefined) state.failed(server.notAllowed(misfit))
     return host.firstProcess ? peered(own, record, identity, opening) : own
   }
-  const isPublic = !isDeclared(record) && !record.allow_private
   const http = openHttp(
     { timeouts: { connect: settings.connect_timeout } },
-    { keep: lease.get, catalog, ...(isPublic ? { publicOnly: { note: () => undefined } } : {}) },
+    { keep: lease.get, catalog, bounds: { reach: reachOf(record, isDeclared(record)) } },
   )
   return new HttpUpstream(record, http, { version: host.version, forwarded: settings.forward_headers })
+}
+
+/** How far connections to a server may go. Only the file can allow link-local addresses. */
+function reachOf(record: Records['mcp_server'], declared: boolean): Reach {
+  if (declared) return record.allow_link_local ? 'any' : 'private'
+  return record.allow_private ? 'private' : 'public'
 }
 
 /** A server whose sessions every process of the gateway serves. */

@@ -16,6 +16,22 @@ export interface Session {
   readonly key: string
   /** The server's own name of the session; absent: it keeps none. */
   readonly upstream?: string
+  readonly place: Place
+}
+
+/** One of the places of an API key at a server, which its session takes. It is free again when its life is over. */
+export interface Place {
+  readonly name: string
+  /** A session ends after this time without a request and without an open stream, in milliseconds. */
+  readonly life: number
+}
+
+/** What sessions with a server may take. */
+export interface SessionLimits {
+  /** Most sessions of one API key at a time. */
+  readonly most: number
+  /** In milliseconds, as that of a place. */
+  readonly life: number
 }
 
 /** The part of a session that lives in this process. */
@@ -41,14 +57,10 @@ interface SessionRules {
   admits(session: Session): boolean
 }
 
-/** A session ends after this time without a request and without an open stream. */
-const life = 60 * 60_000
 /** Its life in the store is renewed at most this often; sessions without use are looked for as often. */
 const renewal = 60_000
 /** Milliseconds between two looks at whether clients may still use their servers. */
 const looks = 5_000
-/** Most sessions of one API key at a time. */
-const mostSessions = 10_000
 
 const idForm = /^[\w-]{43}$/
 
@@ -61,6 +73,8 @@ export class Sessions {
   readonly #known = new Map<string, Known>()
   readonly #timers: readonly NodeJS.Timeout[]
   readonly #rules: SessionRules
+  /** Sessions that their servers have ended, and that are about to be forgotten. */
+  readonly #ending = new Set<Promise<void>>()
 
   constructor(host: Pick<ServiceHost, 'keyValue' | 'seal' | 'unseal' | 'log'>, rules: SessionRules) {
     this.#host = host
@@ -76,19 +90,46 @@ export class Sessions {
     return count
   }
 
-  /** Throws `rate_limit_exceeded` if the API key has too many sessions. */
-  async requireRoom(key: string): Promise<void> {
-    const { count } = await this.#host.keyValue.used(accountOf(key))
-    if (count < mostSessions) return
-    const message = `This API key has ${mostSessions} open MCP sessions; end some of them.`
+  /**
+   * Takes a place of an API key at a server, over all processes. A server whose record has changed has new places.
+   * Throws `rate_limit_exceeded` if all are taken.
+   */
+  async reserve(
+    { server, identity, key }: Pick<Session, 'server' | 'identity' | 'key'>,
+    { most, life }: SessionLimits,
+  ): Promise<Place> {
+    const account = `mcp.places.${key} ${server} ${identity}`
+    const { keyValue } = this.#host
+    const { count } = await keyValue.used(account)
+    // Of those who come at the same time, one alone gets the place with a number.
+    const numbers = count < most ? Array.from({ length: most }, (_, index) => (count + index) % most) : []
+    for (const number of numbers) {
+      const name = `${account} ${number}`
+      if (await keyValue.set(name, taken, { ttl: life, version: null, account })) return { name, life }
+    }
+    const message = `This API key has ${most} open sessions with the MCP server "${server}". End one with DELETE, or wait until an unused one has ended.`
     throw new GatewayError('rate_limit_exceeded', {}, { message })
   }
 
-  async create(facts: Omit<Session, 'id'>): Promise<LiveSession> {
+  /** Gives back a place that no session has taken. */
+  async release({ name }: Place): Promise<void> {
+    const failed = (error: unknown) =>
+      this.#host.log.warn({ err: error }, 'the place of an MCP session could not be given back; it is free in time')
+    await this.#host.keyValue.delete(name).catch(failed)
+  }
+
+  /** @param over resolves when the server has ended the session; absent: only a request tells */
+  async create(facts: Omit<Session, 'id'>, over?: Promise<void>): Promise<LiveSession> {
     const id = randomBytes(32).toString('base64url')
+    const { name, life } = facts.place
     const value = this.#host.seal(Buffer.from(JSON.stringify(facts)), contextOf(id))
-    await this.#host.keyValue.set(keyOf(id), value, { ttl: life, version: null, account: accountOf(facts.key) })
-    return this.#keep({ ...facts, id })
+    // The place outlives its session, however long the server took to open it.
+    if (!(await this.#host.keyValue.extend(name, life)))
+      throw new GatewayError('upstream_timeout', {}, { message: late })
+    await this.#host.keyValue.set(keyOf(id), value, { ttl: life, version: null })
+    const session = this.#keep({ ...facts, id })
+    void over?.then(() => this.#ended(session))
+    return session
   }
 
   /**
@@ -110,10 +151,11 @@ export class Sessions {
   }
 
   /** Forgets a session, in every process. */
-  async forget({ id }: Pick<Session, 'id'>): Promise<void> {
+  async forget({ id, place }: Pick<Session, 'id' | 'place'>): Promise<void> {
     this.#known.get(id)?.streams.close()
     this.#known.delete(id)
-    await this.#host.keyValue.delete(keyOf(id))
+    // Who comes second must not give back the place of another session.
+    if (await this.#host.keyValue.delete(keyOf(id))) await this.#host.keyValue.delete(place.name)
   }
 
   /** Renews sessions that have open streams, and ends those that were unused for long. */
@@ -139,12 +181,23 @@ export class Sessions {
         }
   }
 
-  close(): void {
+  /** Resolves once the sessions that their servers have ended are forgotten. */
+  async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
+    await Promise.all(this.#ending)
+  }
+
+  #ended(session: Session): void {
+    const failed = (error: unknown) =>
+      this.#host.log.warn({ err: error }, 'an MCP session that has ended could not be forgotten; it is in time')
+    const ending = this.forget(session)
+      .catch(failed)
+      .finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
   }
 
   async #check(session: Known): Promise<void> {
-    if (session.streams.any) use(session)
+    if (session.streams.any || session.flights.any) use(session)
     if (performance.now() < session.due) return this.#renew(session)
     // Another process may have served it meanwhile.
     if ((await this.#host.keyValue.get(keyOf(session.id))) !== undefined) {
@@ -159,7 +212,8 @@ export class Sessions {
     const now = performance.now()
     if (session.used <= session.renewed || now - session.renewed < renewal) return
     session.renewed = now
-    await this.#host.keyValue.extend(keyOf(session.id), life)
+    const { name, life } = session.place
+    await Promise.all([name, keyOf(session.id)].map((stored) => this.#host.keyValue.extend(stored, life)))
   }
 
   /** The store is always asked: another process may have ended the session. */
@@ -174,7 +228,9 @@ export class Sessions {
     if (known) return known
     const bytes = this.#host.unseal(held.value, contextOf(id))
     const facts = bytes && parsedObject(bytes.toString())
-    return facts && this.#keep({ ...(facts as unknown as Omit<Session, 'id'>), id })
+    // One of an earlier version of the gateway has no place: its client opens another one.
+    if (facts?.['place'] === undefined) return undefined
+    return this.#keep({ ...(facts as unknown as Omit<Session, 'id'>), id })
   }
 
   #keep(session: Session): Known {
@@ -185,7 +241,7 @@ export class Sessions {
       streams: new OpenStreams(),
       used: now,
       renewed: now,
-      due: now + life,
+      due: now + session.place.life,
     }
     this.#known.set(session.id, known)
     return known
@@ -194,9 +250,11 @@ export class Sessions {
 
 function use(session: Known): void {
   session.used = performance.now()
-  session.due = session.used + life
+  session.due = session.used + session.place.life
 }
 
 const keyOf = (id: string) => `mcp.session.${id}`
 const contextOf = (id: string) => `mcp session ${id}`
-const accountOf = (key: string) => `mcp.sessions.${key}`
+/** What is stored of a place: only that it is taken counts. */
+const taken = Buffer.from('taken')
+const late = 'The MCP server took too long to open the session.'

@@ -169,6 +169,11 @@ export class StdioServer {
     }
   }
 
+  /** @param field of the record of the server, which the file does not allow */
+  notAllowed(field: string): GatewayError {
+    return this.gone(`mcp.allow_stdio does not allow its ${field}`)
+  }
+
   /** The error for requests while the program does not run. */
   gone(reason: string): GatewayError {
     const message = `The MCP server "${this.#record.name}" is gone: ${reason}.`

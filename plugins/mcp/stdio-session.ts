@@ -44,6 +44,7 @@ export class StdioSession {
   readonly #inFlight = new Map<Key, InFlight>()
   readonly #byToken = new Map<Key, Key>()
   #isPrimed = false
+  readonly #over = Promise.withResolvers<void>()
   #end: GatewayError | undefined
 
   /** @param name of the server */
@@ -52,6 +53,11 @@ export class StdioSession {
     this.#peer = peer
     this.#log = new EventLog({ slow: (one) => peer.hold(one), caughtUp: (one) => peer.release(one) })
     this.#others = this.#log.stream()
+  }
+
+  /** Resolves when the session has ended. */
+  get over(): Promise<void> {
+    return this.#over.promise
   }
 
   /** Whether requests wait for their answers. */
@@ -121,6 +127,7 @@ export class StdioSession {
     this.#inFlight.clear()
     this.#byToken.clear()
     this.#others.end()
+    this.#over.resolve()
   }
 
   #ask(message: RequestMessage, sending: Sending): Answer {

@@ -8,8 +8,8 @@ import type { Opened, Sending, Upstream } from './upstream.ts'
 /** What the record of a server says of starting its program. */
 export interface StdioOptions {
   readonly restarts: number
-  /** Whether the operator allows the program. */
-  readonly mayStart: boolean
+  /** The field of its record that the operator does not allow; undefined: the program may be started. */
+  readonly misfit: string | undefined
 }
 
 /** A program that the gateway starts, as a server that speaks Streamable HTTP. */
@@ -17,23 +17,23 @@ export class StdioUpstream implements Upstream {
   readonly stateless = false
   readonly #server: StdioServer
   readonly #restarts: number
-  readonly #mayStart: boolean
+  readonly #misfit: string | undefined
 
-  constructor(server: StdioServer, { restarts, mayStart }: StdioOptions) {
+  constructor(server: StdioServer, { restarts, misfit }: StdioOptions) {
     this.#server = server
     this.#restarts = restarts
-    this.#mayStart = mayStart
+    this.#misfit = misfit
   }
 
   async open(message: RequestMessage, { scope, silence }: Sending): Promise<Opened> {
-    if (!this.#mayStart) throw this.#server.gone('mcp.allow_stdio does not list its command')
+    if (this.#misfit !== undefined) throw this.#server.notAllowed(this.#misfit)
     const { id, session } = this.#server.start(this.#restarts)
     const leave = () => void this.#server.end(id)
     const release = scope.onAbort(leave)
     try {
       const { text, value } = await session.initialize(message, silence)
       const answer = answered(200, text)
-      if (value['error'] === undefined) return { answer, session: id }
+      if (value['error'] === undefined) return { answer, session: id, over: session.over }
       leave()
       return { answer }
     } catch (error) {

@@ -19,6 +19,8 @@ export interface Opened {
    * open one.
    */
   readonly session?: string
+  /** Resolves when the session has ended, for whatever reason. Absent: only an answer to a request tells. */
+  readonly over?: Promise<void>
 }
 
 /**

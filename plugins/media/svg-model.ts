@@ -48,9 +48,9 @@ function secondModel(name: string, { models }: Principal, catalog: Catalog): Sec
     throw new GatewayError('invalid_request_error', {}, { param, message })
   }
   const model: ModelRecord | undefined = catalog.find(name)
-  if (!model) throw new GatewayError('model_not_found', { model: shown }, { param })
-  if (models !== undefined && !holds(models, model.name))
+  if (models !== undefined && !(model && holds(models, model.name)))
     throw new GatewayError('model_not_allowed', { model: shown }, { param })
+  if (!model) throw new GatewayError('model_not_found', { model: shown }, { param })
   const places = placesOf(model).map(({ provider, upstream_model }) => [provider, upstream_model] as const)
   return { name: model.name, places: new Map(places) }
 }

@@ -49,17 +49,29 @@ function perQuarterHour(name: string, most: number): Limit {
 
 const ofAddress = perQuarterHour('address', 30)
 const ofName = perQuarterHour('name', 100)
+/** Of a name at an address where it has proved its identity: others cannot use this up. */
+const ofPlace = perQuarterHour('place', 10)
+
+/** Remembers where names have proved their identity, by a hash of the name and the network. */
+export interface Places {
+  has(place: string): Promise<boolean>
+  note(place: string): Promise<void>
+}
 
 /**
  * Limits how often passwords and setup tokens can be guessed. An attempt counts as a failure until it has succeeded, so
  * that many at the same time are not allowed more. Attempts for one name from one address run one after the other.
+ * Where a name has proved its identity lately, it has a count of its own: behind a proxy, all clients may have one address.
  */
 export class Attempts {
   readonly #times: FailureTimes
   readonly #turns = new InTurn()
+  readonly #places: Places | undefined
 
-  constructor(times: FailureTimes) {
+  /** @param places absent: no place is remembered */
+  constructor(times: FailureTimes, places?: Places) {
     this.#times = times
+    this.#places = places
   }
 
   /**
@@ -69,26 +81,37 @@ export class Attempts {
   run<T>(attempt: Attempt, work: () => Promise<T | undefined>): Promise<T | undefined> {
     const username = attempt.username.toLowerCase()
     const address = network(attempt.address)
-    const counted = [
-      { limit: pair, key: keyOf(pair, `${username} ${address}`) },
-      { limit: ofAddress, key: keyOf(ofAddress, address) },
-      { limit: ofName, key: keyOf(ofName, username) },
-    ] as const
-    return this.#turns.take(counted[0].key, () => this.#counted(counted, work))
+    const own = { limit: pair, key: keyOf(pair, `${username} ${address}`) }
+    return this.#turns.take(own.key, async () => {
+      const place = hash('sha256', `${username} ${address}`)
+      if (await this.#places?.has(place))
+        return this.#counted(work, {
+          place,
+          cleared: [own, { limit: ofPlace, key: keyOf(ofPlace, place) }],
+          shared: [],
+        })
+      const shared = [
+        { limit: ofAddress, key: keyOf(ofAddress, address) },
+        { limit: ofName, key: keyOf(ofName, username) },
+      ]
+      return this.#counted(work, { place, cleared: [own], shared })
+    })
   }
 
-  async #counted<T>(counted: readonly Place[], work: () => Promise<T | undefined>): Promise<T | undefined> {
+  async #counted<T>(work: () => Promise<T | undefined>, { place, cleared, shared }: Counts): Promise<T | undefined> {
     const at = Date.now()
-    const taken: Place[] = []
-    const giveBack = () => Promise.all(taken.map((place) => this.#giveBack(place, at)))
+    const taken: Count[] = []
+    const giveBack = () => Promise.all(taken.map((count) => this.#giveBack(count, at)))
     try {
-      for (const place of counted) {
-        await this.#take(place, at)
-        taken.push(place)
+      for (const count of [...cleared, ...shared]) {
+        await this.#take(count, at)
+        taken.push(count)
       }
       const result = await work()
       if (result === undefined) return undefined
-      await this.#times.change(counted[0]?.key ?? '', pair.window, () => ({ times: [], result: undefined }))
+      await this.#places?.note(place)
+      for (const { limit, key } of cleared)
+        await this.#times.change(key, limit.window, () => ({ times: [], result: undefined }))
       await giveBack()
       return result
     } catch (error) {
@@ -97,7 +120,7 @@ export class Attempts {
     }
   }
 
-  async #take({ limit, key }: Place, at: number): Promise<void> {
+  async #take({ limit, key }: Count, at: number): Promise<void> {
     const readyAt = await this.#times.change(key, limit.window, (times) => {
       const counting = times.filter((time) => time > at - limit.window)
       const result = limit.readyAt(counting)
@@ -108,7 +131,7 @@ export class Attempts {
     throw new GatewayError('too_many_attempts', {}, { retryAfter })
   }
 
-  #giveBack({ limit, key }: Place, at: number): Promise<void> {
+  #giveBack({ limit, key }: Count, at: number): Promise<void> {
     return this.#times.change(key, limit.window, (times) => {
       const index = times.lastIndexOf(at)
       return { times: index < 0 ? times : times.toSpliced(index, 1), result: undefined }
@@ -117,9 +140,16 @@ export class Attempts {
 }
 
 /** Where an attempt counts. */
-interface Place {
+interface Count {
   readonly limit: Limit
   readonly key: string
+}
+
+/** All counts of an attempt: those that a success clears, and those that it shares with others. */
+interface Counts {
+  readonly place: string
+  readonly cleared: readonly Count[]
+  readonly shared: readonly Count[]
 }
 
 /** Hashed: a key of the store tells no name, and has one length. */

@@ -10,6 +10,12 @@ export const chosenPassword = {
   description: 'Password of the member; absent: one is made, which must be changed at the first sign-in.',
 } as const
 
+/** JSON Schema of the password of whoever changes an admin. */
+export const currentPassword = {
+  ...passwordSchema,
+  description: 'Your own password, for what would outlive a stolen session: to make an admin, or to reset one.',
+} as const
+
 /** JSON Schema of the fields of a member. */
 export const memberSchema = {
   type: 'object',
@@ -54,11 +60,14 @@ export type MemberFields = {
 /** JSON Schema of the body that creates a member. */
 export const creationBody = {
   ...memberSchema,
-  properties: { ...memberSchema.properties, password: chosenPassword },
+  properties: { ...memberSchema.properties, password: chosenPassword, current_password: currentPassword },
 } as const
 
 /** JSON Schema of a merge patch of a member. */
-export const changeBody = patchSchema(memberSchema)
+export const changeBody = patchSchema({
+  ...memberSchema,
+  properties: { ...memberSchema.properties, current_password: currentPassword },
+})
 
 /** The fields of a row. */
 export function fieldsIn(row: Pick<MembersTable, keyof MemberFields>): MemberFields {

@@ -14,7 +14,13 @@ import type { MembersTable } from './table.ts'
 export type MemberRow = Omit<MembersTable, 'password'>
 
 /** Who changes a member: the client of an exchange, or the person at the command line. */
-export type Author = { readonly by: Requester } | { readonly actor: { readonly type: 'cli' } }
+export type Author = Asking | { readonly actor: { readonly type: 'cli' } }
+
+interface Asking {
+  readonly by: Requester
+  /** Whether the client has repeated the password. */
+  readonly confirmed?: boolean
+}
 
 /** The versions of a member that a change accepts; undefined: any. */
 type Versions = readonly number[] | undefined
@@ -96,6 +102,7 @@ export class MemberChanges {
       created_at: Date.now(),
       last_login_at: null,
     }
+    if (row.role === 'admin') refuseUnconfirmed(author)
     await members.store.change(async (transaction) => {
       await refuseTaken(transaction, username)
       await transaction.insertInto('members').values(row).execute()
@@ -114,9 +121,10 @@ export class MemberChanges {
       const after = { ...withKnownModels(merged, names), username: merged.username.toLowerCase() }
       const differs = differing(before, after)
       if (differs.size === 0) return row
-      if ('by' in author && author.by.principal?.id === id) refuseOwn(differs)
+      if (isOwn(id, author)) refuseOwn(differs)
       const isAdmin = ({ role, disabled }: MemberFields) => role === 'admin' && !disabled
       if (isAdmin(before) && !isAdmin(after)) await refuseLast(transaction, id)
+      if (differs.has('role') && after.role === 'admin') refuseUnconfirmed(author)
       if (differs.has('username')) await refuseTaken(transaction, after.username)
       const endsSessions = differs.has('role') || (differs.has('disabled') && after.disabled)
       const changed = await this.#write(transaction, row, {
@@ -148,9 +156,11 @@ export class MemberChanges {
   ): Promise<MemberWithPassword> {
     const { members, audit } = this.#parts
     const { username } = await this.get(id, versions)
+    if (isOwn(id, author)) throw new GatewayError('own_account', { param: 'password' })
     const { hash, temporary } = await this.#newPassword(password, username)
     const row = await members.store.change(async (transaction) => {
       const before = await this.get(id, versions, transaction)
+      if (before.role === 'admin') refuseUnconfirmed(author)
       const changed = await this.#write(transaction, before, {
         password: hash,
         must_change_password: temporary === undefined ? 0 : 1,
@@ -216,8 +226,21 @@ export class MemberChanges {
   }
 }
 
+function isOwn(id: string, author: Author): boolean {
+  return 'by' in author && author.by.principal?.id === id
+}
+
+/**
+ * Rejects with `wrong_password` unless the password was repeated: whoever has a stolen session must not make an account
+ * that stays when the session ends.
+ */
+function refuseUnconfirmed(author: Author): void {
+  if ('by' in author && author.confirmed !== true) throw new GatewayError('wrong_password')
+}
+
 function entryOf(action: string, { id, username }: Pick<MemberRow, 'id' | 'username'>, author: Author) {
-  return { action, ...author, target: { type: 'member', id, name: username } }
+  const who = 'by' in author ? { by: author.by } : author
+  return { action, ...who, target: { type: 'member', id, name: username } }
 }
 
 function notFound(id: string): GatewayError {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { GatewayError } from '../../engine/index.ts'
-import type { Mistake, ModelRecord, TableQueries } from '../../engine/index.ts'
+import type { Mistake, ModelRecord, Requester, Services, TableQueries } from '../../engine/index.ts'
 import { fitting, isVirtual } from '../../engine/kit.ts'
 import type { MemberFields } from './member-body.ts'
 
@@ -18,10 +18,23 @@ export function differing(before: MemberFields, after: MemberFields): ReadonlySe
   return new Set(fields.filter((field) => !isDeepStrictEqual(before[field] ?? null, after[field] ?? null)))
 }
 
-/** Rejects with `own_account`, because nobody changes his own rights. */
+/** Rejects with `own_account`: nobody changes his own rights, nor his name without his password. */
 export function refuseOwn(differs: ReadonlySet<keyof MemberFields>): void {
-  const field = fields.find((one) => one !== 'username' && differs.has(one))
+  const field = fields.find((one) => differs.has(one))
   if (field !== undefined) throw new GatewayError('own_account', { param: field })
+}
+
+/** The result of a change. That somebody tried to change his own account is noted in the audit trail. */
+export function noteOwn<T>(
+  changing: Promise<T>,
+  audit: Services['audit'],
+  { by, action }: { readonly by: Requester; readonly action: string },
+): Promise<T> {
+  return changing.catch(async (error: unknown) => {
+    if (error instanceof GatewayError && error.code === 'own_account')
+      await audit.refused({ by, action, code: error.code })
+    throw error
+  })
 }
 
 /** Rejects with `name_taken`. */

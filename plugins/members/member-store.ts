@@ -1,6 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { ServiceHost, TableQueries } from '../../engine/index.ts'
 import { whenFree } from '../../engine/kit.ts'
+import type { Places } from './attempts.ts'
 import { isUsername, memberColumns, memberOf } from './member.ts'
 import type { Member } from './member.ts'
 import type { EndedSessionsTable, MembersStateTable, MembersTable } from './table.ts'
@@ -13,6 +14,9 @@ interface Known {
   /** When a session ends or ended, by the id of its token; milliseconds since 1970. */
   readonly ended: ReadonlyMap<string, number>
 }
+
+/** How long a place is remembered, in milliseconds. */
+const placesLife = 30 * 86_400_000
 
 const nobody: Known = { revision: -1, instance: '', byId: new Map(), ended: new Map() }
 
@@ -90,6 +94,26 @@ export class MemberStore {
         return numUpdatedRows === 1n
       }),
     )
+  }
+
+  /** Where names have proved their identity in the last 30 days. */
+  readonly places: Places = {
+    has: async (place) => {
+      const rows = this.#stores.database.selectFrom('members_places').select('at').where('place', '=', place)
+      const row = await asked(() => rows.executeTakeFirst())
+      return row !== undefined && row.at > Date.now() - placesLife
+    },
+    note: (place) =>
+      asked(async () => {
+        const { database } = this.#stores
+        const at = Date.now()
+        await database
+          .deleteFrom('members_places')
+          .where('at', '<=', at - placesLife)
+          .execute()
+        const row = database.insertInto('members_places').values({ place, at })
+        await row.onConflict((on) => on.column('place').doUpdateSet({ at })).execute()
+      }),
   }
 
   /** Ends all sessions of a member, within a change. */

@@ -1,5 +1,5 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
-import type { Greeting } from '../../engine/index.ts'
+import type { Greeting, Slots } from '../../engine/index.ts'
 import { ChangePoll } from '../../engine/kit.ts'
 import { Attempts } from './attempts.ts'
 import { FailureTimes } from './failure-times.ts'
@@ -20,6 +20,8 @@ export interface Members {
    * @param address IP address of the peer
    */
   confirm(id: string, password: string, address: string): Promise<void>
+  /** Whether the client of a request has repeated the password. Rejects like `confirm` if it is wrong. */
+  isConfirmed(by: Pick<Slots, 'ingress' | 'principal'>, password: string | null | undefined): Promise<boolean>
   /** The parts of this service, for the stages and services of this plugin. */
   readonly store: MemberStore
   readonly passwords: Passwords
@@ -66,7 +68,7 @@ export default defineService({
   async open(host) {
     const store = new MemberStore(host)
     const passwords = new Passwords()
-    const attempts = new Attempts(new FailureTimes(host.keyValue))
+    const attempts = new Attempts(new FailureTimes(host.keyValue), store.places)
     const refused = new RefusedLogins(host.log)
     await store.refresh()
     // Sockets of members who lost their access are closed at once.
@@ -89,6 +91,11 @@ export default defineService({
               return (await passwords.isRight(password, row?.password)) || undefined
             })
             if (isRight === undefined) throw new GatewayError('wrong_password')
+          },
+          async isConfirmed({ ingress, principal }, password) {
+            if (password === undefined || password === null) return false
+            await view.confirm(principal.id, password, ingress.remote)
+            return true
           },
           store,
           passwords,

@@ -5,6 +5,7 @@ declare module '../../engine/index.ts' {
   interface Tables {
     members: MembersTable
     members_ended: EndedSessionsTable
+    members_places: MembersPlacesTable
     members_state: MembersStateTable
   }
 }
@@ -41,6 +42,14 @@ export interface EndedSessionsTable {
   ended_at: number
   /** When all these tokens have expired, and this row is of no use any more. */
   expires_at: number
+}
+
+/** Where a name has proved its identity. */
+export interface MembersPlacesTable {
+  /** SHA-256, in hex, of the name and the network. */
+  place: string
+  /** The last time, in milliseconds since 1970. */
+  at: number
 }
 
 /** The only row. Every change of members and sessions updates it first, so that changes wait for one another. */
@@ -84,6 +93,16 @@ export const migrations: readonly ServiceMigration[] = [
         .addColumn('revision', 'bigint', (column) => column.notNull())
         .execute()
       await queries.insertInto('members_state').values({ instance: randomUUID(), revision: 0 }).execute()
+    },
+  },
+  {
+    name: '2-places',
+    async up(queries) {
+      await queries.schema
+        .createTable('members_places')
+        .addColumn('place', 'text', (column) => column.primaryKey())
+        .addColumn('at', 'bigint', (column) => column.notNull())
+        .execute()
     },
   },
 ]

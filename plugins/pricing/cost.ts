@@ -41,6 +41,8 @@ export function usdOf(usage: Usage | undefined, pricing: Pricing = {}, units: Un
 }
 
 function partsOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used[] | undefined {
+  // Only the provider knows which model, tier and discounts it billed.
+  if (usage?.cost !== undefined) return [[EACH, usage.cost]]
   const used = usedOf(usage, pricing, units)
   if (pricing.requests !== undefined) used?.push([EACH, pricing.requests])
   if (usage?.searches) used?.push([usage.searches * EACH, pricing.searches])
@@ -100,15 +102,38 @@ function pricesFor({ input, cacheRead, cacheWrite }: Usage, pricing: Pricing): P
   return tier ? { ...pricing, ...tier } : pricing
 }
 
+/** What a token that is written to a cache costs where it has no price of its own, as a multiple of one of the input. */
+const WRITTEN = 1.25
+
+/**
+ * The buckets of tokens that were billed at the price of the input, because the model has no price of theirs:
+ * `cache_read`, `cache_write`.
+ */
+export function pricedAsInput(uses: readonly Use[]): string[] {
+  const buckets: string[] = []
+  for (const { usage, pricing = {} } of uses) {
+    // Most answers name no cache.
+    if (usage === undefined || usage.cost !== undefined || usage.cacheRead + usage.cacheWrite === 0) continue
+    const { input, cache_read: read, cache_write: write, cache_write_1h: hour } = pricesFor(usage, pricing)
+    const { cacheRead, cacheWrite, cacheWriteHour = 0 } = usage
+    if (input === undefined) continue
+    if (cacheRead > 0 && read === undefined) buckets.push('cache_read')
+    const isWritten = cacheWrite > cacheWriteHour || (cacheWriteHour > 0 && hour === undefined)
+    if (isWritten && write === undefined) buckets.push('cache_write')
+  }
+  return buckets.length > 1 ? [...new Set(buckets)] : buckets
+}
+
 /** Tokens by their prices. What has none of its own costs what the bucket costs that it is a part of. */
 function tokensOf(usage: Usage, pricing: Pricing): Used[] {
   const { cacheWriteHour = 0, inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0 } = usage
-  const { input, output, cache_write: cacheWrite } = pricing
+  const { input, output, cache_read: cacheRead = input } = pricing
+  const cacheWrite = pricing.cache_write ?? (input === undefined ? undefined : input * WRITTEN)
   return [
     [usage.input - inputAudio - inputImage, input],
     [inputAudio, pricing.input_audio ?? input],
     [inputImage, pricing.input_image ?? input],
-    [usage.cacheRead, pricing.cache_read],
+    [usage.cacheRead, cacheRead],
     [usage.cacheWrite - cacheWriteHour, cacheWrite],
     [cacheWriteHour, pricing.cache_write_1h ?? cacheWrite],
     [usage.output - outputAudio - outputImage, output],
@@ -147,7 +172,8 @@ function largeSumOf(used: readonly Used[]): number | undefined {
  */
 export function isPlausible(usage: Usage): boolean {
   const { input, cacheRead, cacheWrite, cacheWriteHour = 0, output, reasoning } = usage
-  const { inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0, searches = 0 } = usage
+  const { inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0, searches = 0, cost = 0 } = usage
+  if (!Number.isFinite(cost) || cost < 0) return false
   const buckets = [input, cacheRead, cacheWrite, output, reasoning]
   const parts = [cacheWriteHour, inputAudio, inputImage, outputAudio, outputImage, searches]
   if (![...buckets, ...parts].every(isCount)) return false

@@ -1,10 +1,11 @@
 import { defineStage } from '../../engine/index.ts'
-import type { Bill, Catalog, Given, Scope, Usage } from '../../engine/index.ts'
-import { costOfAll, isPlausible } from './cost.ts'
+import { asText, choicesIn, isSameModel, recordNamed } from '../../engine/kit.ts'
+import type { Bill, Candidate, Given, Host, ModelRecord, Scope, Usage } from '../../engine/index.ts'
+import { costOfAll, isPlausible, pricedAsInput } from './cost.ts'
 import type { Use } from './cost.ts'
 import { triesOf } from './prices.ts'
 
-type Slots = Given<'outcome', 'model' | 'measurement'>
+type Slots = Given<'outcome', 'model' | 'measurement' | 'request'>
 
 /**
  * Computes usage, and its cost at the prices of the model that answered. A failed try whose provider reported usage
@@ -25,11 +26,12 @@ export default defineStage({
     },
   } as const,
   needs: ['outcome'],
-  reads: ['model', 'measurement'],
+  reads: ['request', 'model', 'measurement'],
   provides: ['bill'],
+  pays: ['price'],
   build:
-    ({ tokens }, { catalog }) =>
-    (slots, scope) => ({ bill: billOf(slots, scope, { counted: tokens, catalog }) }),
+    ({ tokens }, host) =>
+    (slots, scope) => ({ bill: billOf(slots, scope, { counted: tokens, host }) }),
 })
 
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -40,10 +42,10 @@ const unknown: Bill = { tokens: undefined, cost: { micros: undefined, origin: 'u
 
 interface Billing {
   readonly counted: 'all' | 'input' | 'none'
-  readonly catalog: Pick<Catalog, 'find'>
+  readonly host: Pick<Host, 'catalog' | 'codec' | 'upstreamCodec'>
 }
 
-function billOf({ outcome, model, measurement }: Slots, scope: Scope, { counted, catalog }: Billing): Bill {
+function billOf({ outcome, request, model, measurement }: Slots, scope: Scope, { counted, host }: Billing): Bill {
   const tries = triesOf(scope)
   if (counted === 'none') return tries === undefined ? unasked : free
   // The usage was known only to the process that was lost.
@@ -54,25 +56,41 @@ function billOf({ outcome, model, measurement }: Slots, scope: Scope, { counted,
     // What a try used that broke off, or that the client did not wait for, nobody knows.
     const isOpen = tries.open > 0
     if (failed.length > 0 && !(isOpen && outcome.error?.code === 'client_closed'))
-      return sumOf(failed, 'reported', counted)
+      return sumOf(failed, 'reported', { counted, scope })
     return isOpen ? unknown : free
   }
   const metered = measurement?.read()
   if (metered === undefined) return unknown
-  if (metered.unasked) return failed.length > 0 ? sumOf(failed, 'reported', counted) : unasked
+  if (metered.unasked) return failed.length > 0 ? sumOf(failed, 'reported', { counted, scope }) : unasked
   const { usage, units, further = [] } = metered
+  const answered = answeredBy(metered.model, model, { request, host })
   const own = {
     usage: usage !== undefined && isPlausible(usage) ? usage : undefined,
     units,
-    pricing: model.model.pricing,
+    pricing: answered?.pricing,
   }
+  if (answered?.listed !== undefined && own.usage?.cost === undefined) scope.note('listed_price', answered.listed.date)
   // A further model has a record of its own, which names the same provider.
   const beside = further.map(({ model: name, usage: used }) => {
-    return { usage: used, pricing: catalog.find(`${model.provider.name}/${name}`)?.pricing }
+    return { usage: used, pricing: host.catalog.find(`${model.provider.name}/${name}`)?.pricing }
   })
-  const bill = sumOf([...failed, own], metered.estimated ? 'estimated' : 'reported', counted, beside)
+  const bill = sumOf([...failed, own], metered.estimated ? 'estimated' : 'reported', { counted, scope }, beside)
   const isUnknown = bill.cost.micros === undefined && failed.length === 0
   return { ...units, ...bill, ...(isUnknown && metered.cost !== undefined ? { cost: costTold(metered.cost) } : {}) }
+}
+
+/** The record of the model that answered. Undefined: the client let the provider choose, and it chose one without a record. */
+function answeredBy(
+  name: string | undefined,
+  candidate: Candidate,
+  { request, host }: { readonly request: Slots['request']; readonly host: Billing['host'] },
+): ModelRecord | undefined {
+  const { model, offer } = candidate
+  if (name === undefined || request === undefined || isSameModel(name, model.upstream_model)) return model
+  const named = choicesIn(request, offer, host).filter(({ choice }) => choice.answers === true)
+  if (named.length === 0) return model
+  const one = named.map(({ value }) => asText(value)).find((each) => isSameModel(name, each)) ?? name
+  return recordNamed(one, candidate, host.catalog)
 }
 
 /** What an upstream says that it costs, in USD, for a model that has no price here. */
@@ -87,11 +105,14 @@ function costTold(usd: number): Bill['cost'] {
 function sumOf(
   uses: readonly Use[],
   origin: Bill['cost']['origin'],
-  counted: Billing['counted'],
+  { counted, scope }: Pick<Billing, 'counted'> & { readonly scope: Scope },
   beside: readonly Use[] = [],
 ): Bill {
+  const all = [...uses, ...beside]
+  const asInput = pricedAsInput(all)
+  if (asInput.length > 0) scope.note('priced_as_input', asInput)
   const billed = (usage: Usage | undefined) => (usage && counted === 'input' ? { ...usage, ...noOutput } : usage)
-  const micros = costOfAll([...uses, ...beside].map((use) => ({ ...use, usage: billed(use.usage) })))
+  const micros = costOfAll(all.map((use) => ({ ...use, usage: billed(use.usage) })))
   const tokens = uses.map(({ usage }) => usage).reduce((sum, usage) => sum && usage && addedUp(sum, usage))
   return { tokens, cost: { micros, origin: micros === undefined ? 'unknown' : origin } }
 }

@@ -2,7 +2,8 @@ import { Refusal, defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { Offering } from '../../engine/index.ts'
 import { conversationsProperty, httpProperties, httpSecrets, needsKey, traitsProperty } from './config.ts'
-import { chatTraits, mediaProtocols } from './native.ts'
+import { chatTraits, mediaProtocols, responsesTraits } from './native.ts'
+import { nativeSampling } from './sampling.ts'
 import { sessionHeaders } from './session-headers.ts'
 
 /** Protocols whose path names the deployment, where the API has a version; those of responses take it from the body. */
@@ -42,7 +43,7 @@ export default defineProvider({
       },
       api_version: {
         type: 'string',
-        pattern: '^[\\w.-]+$',
+        pattern: '^\\d{4}-\\d\\d-\\d\\d(-[\\w.]+)?$',
         patternErrorMessage: 'must be a version of the API, such as 2024-10-21',
         description:
           'Version of the API, such as 2024-10-21: requests then go to /deployments/<model>/…?api-version=…. Unset: to /v1/…, which has no versions.',
@@ -53,12 +54,18 @@ export default defineProvider({
     },
   } as const,
   secrets: httpSecrets,
+  destinations: [],
   offers: ({ api_version, conversations, traits }): readonly Offering[] =>
     protocolsOf(api_version).map((protocol) => {
       // Versions of the API lag behind the vendor, and refuse fields that they do not know.
       if (protocol === 'chat')
-        return { protocol, traits: { ...(api_version === undefined ? chatTraits : {}), ...traits } }
-      return protocol === 'responses' ? { protocol, traits: { stores: true, conversations } } : { protocol }
+        return {
+          protocol,
+          traits: { sampling: nativeSampling, ...(api_version === undefined ? chatTraits : {}), ...traits },
+        }
+      return protocol === 'responses'
+        ? { protocol, traits: { ...responsesTraits(conversations), ...traits } }
+        : { protocol }
     }),
   open(config, host) {
     const { api_version, auth, traits: _traits, conversations: _conversations, ...settings } = config

@@ -3,6 +3,7 @@ import { addressOf, baseUrl, defined, isObject, openUpstream } from '../../engin
 import type { ModelList } from '../../engine/kit.ts'
 import type { Call, JsonObject, Offering, Provider } from '../../engine/index.ts'
 import { httpProperties, traitsProperty } from './config.ts'
+import { claudeSampling } from './sampling.ts'
 
 const protocol = 'converse'
 
@@ -59,11 +60,26 @@ export default defineProvider({
     },
   } as const,
   secrets: ['api_key', 'secret_access_key', 'session_token'],
+  destinations: ['region'],
   offers: ({ guardrail, model_fields, traits }): readonly Offering[] => [
-    { protocol, traits: defined({ guardrail, model_fields: model_fields as JsonObject | undefined, ...traits }) },
+    {
+      protocol,
+      traits: defined({
+        sampling: claudeSampling,
+        guardrail,
+        model_fields: model_fields as JsonObject | undefined,
+        ...traits,
+      }),
+    },
   ],
   open(config, host) {
     const { api_key, region } = config
+    if (
+      config.base_url === undefined &&
+      region !== undefined &&
+      !/^[a-z]{2,8}(-[a-z]{1,16}){1,3}-\d{1,2}$/.test(region)
+    )
+      throw new Refusal('must be the name of a region, such as us-east-1', ['region'])
     const base_url = config.base_url ?? regional(region)
     const settings = { ...config, base_url }
     const models = listsAt(base_url)

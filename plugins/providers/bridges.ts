@@ -5,7 +5,7 @@ import type { UpstreamSettings } from '../../engine/kit.ts'
 import type { AnyProvider, Provider, Traits } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
 import { routeOrRefusal } from './missing-route.ts'
-import { bridgePresets, shownPresets } from './presets.ts'
+import { bridgePresets, routerChoices, shownPresets } from './presets.ts'
 import type { Preset } from './presets.ts'
 
 /** A type of server that answers decisions in the alternate envelope. */
@@ -60,11 +60,13 @@ function bridge({ name, summary, protocols: usual, optional = [], images, moves,
     summary,
     config: schemaOf(presets, { usual, optional, moves }),
     secrets: httpSecrets,
+    destinations: ['preset'],
     presets: shownPresets(presets),
     offers: (config: Config) =>
       protocolsOf(config).map((protocol) => {
-        if (protocol === 'chat') return { protocol, traits: { ...presetOf(config)?.traits, ...config.traits } }
-        return { protocol, ...(protocol === 'mapeval' && images !== undefined ? { traits: { images } } : {}) }
+        const choices = presetOf(config)?.choices ?? routerChoices
+        if (protocol === 'chat') return { protocol, choices, traits: { ...presetOf(config)?.traits, ...config.traits } }
+        return { protocol, choices, ...(protocol === 'mapeval' && images !== undefined ? { traits: { images } } : {}) }
       }),
     open(config: Config, host): Provider {
       const preset = presetOf(config)

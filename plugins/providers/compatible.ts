@@ -3,7 +3,7 @@ import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { UpstreamSettings } from '../../engine/kit.ts'
 import type { Offering, Traits } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
-import { presets, shownPresets } from './presets.ts'
+import { presets, routerChoices, shownPresets } from './presets.ts'
 import { sessionHeaders } from './session-headers.ts'
 
 /** Chat completions of the many compatible vendors and local servers, and their other routes of the same family. */
@@ -43,6 +43,7 @@ export default defineProvider({
     },
   },
   secrets: httpSecrets,
+  destinations: ['preset'],
   presets: shownPresets(presets),
   offers: offersOf,
   open: (config, host) =>
@@ -70,10 +71,13 @@ function protocolsOf(config: Config): readonly string[] {
 
 function offersOf(config: Config): readonly Offering[] {
   const traits = { ...usual, ...presetOf(config)?.traits, ...config.traits }
-  const { web_search = false } = traits as Traits
+  const { web_search = false, sampling = 'all' } = traits as Traits
+  // A server that no preset describes may be a router.
+  const preset = presetOf(config)
+  const choices = preset ? (preset.choices ?? []) : routerChoices
   return protocolsOf(config).map((protocol) => {
-    if (protocol === 'chat') return { protocol, traits }
-    return protocol === 'responses' ? { protocol, traits: { web_search } } : { protocol }
+    if (protocol === 'chat') return { protocol, traits, choices }
+    return protocol === 'responses' ? { protocol, traits: { web_search, sampling }, choices } : { protocol, choices }
   })
 }
 

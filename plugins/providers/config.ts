@@ -38,7 +38,12 @@ export const needsKey = [{ required: ['api_key'] }, { required: ['api_keys'] }] 
 export const traitsProperty = {
   type: 'object',
   additionalProperties: {
-    anyOf: [{ type: 'boolean' }, { type: 'string' }, { type: 'array', items: { type: 'string' } }],
+    anyOf: [
+      { type: 'boolean' },
+      { type: 'string' },
+      { type: 'array', items: { type: 'string' } },
+      { type: 'object', additionalProperties: { type: 'string' } },
+    ],
   },
   description: 'Capabilities of its chat completions that differ from the preset: traits of the chat codec.',
 } as const

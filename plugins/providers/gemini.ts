@@ -28,6 +28,7 @@ export default defineProvider({
     },
   },
   secrets: httpSecrets,
+  destinations: [],
   offers: ({ traits }) =>
     protocols.map((protocol) => ({ protocol, ...(traits && protocol === 'gemini' ? { traits } : {}) })),
   open(config, host): Provider {

@@ -1,8 +1,9 @@
 import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream, passedOn } from '../../engine/kit.ts'
 import type { ClientHeaders } from '../../engine/kit.ts'
-import type { Call, JsonObject } from '../../engine/index.ts'
-import { httpProperties, httpSecrets, needsKey } from './config.ts'
+import type { Call, JsonObject, Offering } from '../../engine/index.ts'
+import { httpProperties, httpSecrets, needsKey, traitsProperty } from './config.ts'
+import { claudeSampling } from './sampling.ts'
 
 const protocols = ['messages', 'count-tokens']
 /** The version of translated requests. A client of the same protocol sends its own. */
@@ -34,10 +35,16 @@ export default defineProvider({
         },
         description: 'Features of anthropic-beta that may be forwarded. Unset: all that a messages client requests.',
       },
+      traits: { ...traitsProperty, description: 'Capabilities of its models: traits of the codec messages.' },
     },
   },
   secrets: httpSecrets,
-  offers: ({ betas }) => protocols.map((protocol) => ({ protocol, ...(betas ? { traits: { betas } } : {}) })),
+  destinations: [],
+  offers: ({ betas, traits }): readonly Offering[] =>
+    protocols.map((protocol) => ({
+      protocol,
+      traits: { sampling: claudeSampling, ...(betas ? { betas } : {}), ...traits },
+    })),
   open(config, host) {
     const allowed = config.betas && new Set(config.betas)
     const pinned = Object.keys(config.headers ?? {}).some((name) => name.toLowerCase() === 'anthropic-version')

@@ -1,7 +1,8 @@
 import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream } from '../../engine/kit.ts'
-import type { Traits } from '../../engine/index.ts'
-import { conversationsProperty, httpProperties, httpSecrets, needsKey } from './config.ts'
+import type { Offering, Traits } from '../../engine/index.ts'
+import { conversationsProperty, httpProperties, httpSecrets, needsKey, traitsProperty } from './config.ts'
+import { nativeSampling } from './sampling.ts'
 import { sessionHeaders } from './session-headers.ts'
 
 export const mediaProtocols = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
@@ -19,12 +20,12 @@ export const chatTraits = {
   service_tier: true,
   verbosity: true,
   metadata: true,
+  sampling: nativeSampling,
 }
 
-/** Traits of the offer of a protocol: the vendor stores responses, and whose copy a conversation continues from. */
-function traitsOf(protocol: string, conversations: string): { readonly traits?: Traits } {
-  if (protocol === 'chat') return { traits: chatTraits }
-  return protocol === 'responses' ? { traits: { stores: true, conversations } } : {}
+/** Traits of the offer of responses: the vendor stores them, and whose copy a conversation continues from. */
+export function responsesTraits(conversations: string): Traits {
+  return { stores: true, conversations, sampling: nativeSampling }
 }
 
 /** The vendor's own responses, chat completions, decisions, embeddings, images, audio and realtime sessions, with a bearer key. */
@@ -40,10 +41,21 @@ export default defineProvider({
       base_url: baseUrl,
       ...httpProperties,
       conversations: conversationsProperty,
+      traits: {
+        ...traitsProperty,
+        description: 'Capabilities of its models: traits of the codecs chat and responses.',
+      },
     },
   },
   secrets: httpSecrets,
-  offers: ({ conversations }) => protocols.map((protocol) => ({ protocol, ...traitsOf(protocol, conversations) })),
+  destinations: [],
+  offers: ({ conversations, traits }): readonly Offering[] =>
+    protocols.map((protocol) => {
+      if (protocol === 'chat') return { protocol, traits: { ...chatTraits, ...traits } }
+      return protocol === 'responses'
+        ? { protocol, traits: { ...responsesTraits(conversations), ...traits } }
+        : { protocol }
+    }),
   open: (config, host) =>
     openUpstream(config, host, {
       protocols,

@@ -1,4 +1,4 @@
-import type { ProviderPreset, Traits } from '../../engine/index.ts'
+import type { Choice, ProviderPreset, Traits } from '../../engine/index.ts'
 
 /** Known properties of a vendor or local server that speaks chat completions. */
 export interface Preset {
@@ -10,6 +10,8 @@ export interface Preset {
   readonly offers?: readonly string[]
   /** Traits that differ from the chat codec's defaults. */
   readonly traits?: Traits
+  /** Fields of its own by which a client chooses a model, a tier or a paid extra. */
+  readonly choices?: readonly Choice[]
   /** Path of mapeval below the base URL, if it differs from the default. */
   readonly mapeval?: string
 }
@@ -23,12 +25,30 @@ export function shownPresets(presets: ReadonlyMap<string, Preset>): readonly Pro
   }))
 }
 
+/** Fields of routers, which serve the models of many vendors (openrouter.ai/docs, docs.litellm.ai). */
+export const routerChoices: readonly Choice[] = [
+  { path: 'models[]', chooses: 'model', answers: true },
+  { path: 'fallbacks[]', chooses: 'model', answers: true },
+  { path: 'fallbacks[].model', chooses: 'model', answers: true },
+  { path: 'route', chooses: 'tier', free: ['fallback'] },
+  { path: 'provider', chooses: 'tier' },
+  { path: 'preset', chooses: 'tier' },
+  { path: 'plugins[].model', chooses: 'model' },
+  { path: 'plugins[].allowed_models[]', chooses: 'model', answers: true },
+  { path: 'plugins[].id', chooses: 'extra', values: ['web'], price: 'searches' },
+  { path: 'plugins[].id', chooses: 'extra', free: ['web', 'response-healing', 'context-compression'] },
+  { path: 'tools[].type', chooses: 'extra', values: ['openrouter:web_search'], price: 'searches' },
+  { path: 'tools[].type', chooses: 'extra', values: ['openrouter:*'] },
+  { path: 'tools[].parameters.model', chooses: 'model' },
+]
+
 const maxTokens = { max_tokens_field: 'max_tokens' } as const
 
 const openrouter: Preset = {
   base_url: 'https://openrouter.ai/api/v1',
   variable: 'OPENROUTER_API_KEY',
   offers: ['responses', 'embeddings'],
+  choices: routerChoices,
   traits: {
     ...maxTokens,
     cache_control: true,
@@ -83,6 +103,12 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       variable: 'GROQ_API_KEY',
       offers: ['speech', 'transcriptions', 'translations'],
       traits: { logprobs: false, service_tier: true },
+      // console.groq.com/docs/compound
+      choices: [
+        { path: 'compound_custom.models.answering_model', chooses: 'model', answers: true },
+        { path: 'compound_custom.models.reasoning_model', chooses: 'model', answers: true },
+        { path: 'tools[].type', chooses: 'extra', values: ['browser_search', 'code_interpreter'] },
+      ],
     },
   ],
   ['huggingface', { base_url: 'https://router.huggingface.co/v1', variable: 'HF_TOKEN', traits: maxTokens }],
@@ -165,7 +191,16 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       traits: { ...maxTokens, top_k: true },
     },
   ],
-  ['xai', { base_url: 'https://api.x.ai/v1', variable: 'XAI_API_KEY', offers: ['responses', 'images'] }],
+  [
+    'xai',
+    {
+      base_url: 'https://api.x.ai/v1',
+      variable: 'XAI_API_KEY',
+      offers: ['responses', 'images'],
+      // docs.x.ai/docs/guides/live-search
+      choices: [{ path: 'search_parameters', chooses: 'extra', price: 'searches' }],
+    },
+  ],
   [
     'zai',
     {

@@ -23,6 +23,16 @@ export default defineStage({
   } as const,
   needs: ['ingress', 'request', 'model'],
   provides: ['dialed'],
+  owes: [
+    { duty: 'limit', at: 'before' },
+    { duty: 'allow', at: 'before', of: 'candidates' },
+    { duty: 'reserve', at: 'before' },
+    { duty: 'breaker', at: 'before', of: 'model' },
+    { duty: 'answered', at: 'after', with: 'breaker' },
+    { duty: 'price', at: 'finally' },
+    { duty: 'charge', at: 'finally' },
+    { duty: 'log', at: 'finally' },
+  ],
   build: ({ within }) => {
     const timeout = duration(within)
     return async ({ ingress, request: { operation, protocol, headers }, model: { model, provider } }, scope) => {

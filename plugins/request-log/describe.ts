@@ -83,7 +83,7 @@ export async function describeRequest(
   ]
   const parts = [
     `${style('bold', row.id)} ${row.type}${row.stream === 1 ? ', streamed' : ''}\n${columns(facts, '  ')}`,
-    section('tries', rowsOf(tries, ['model', 'provider', 'code', 'status']), style),
+    section('tries', rowsOf(tries, ['model', 'provider', 'code', 'status', 'refusal', 'told']), style),
     section('times', timeRows(metadata), style),
     section('parts', inner.map(partRow), style),
     section('losses', rowsOf(losses, ['field', 'because']), style),

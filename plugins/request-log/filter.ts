@@ -111,13 +111,20 @@ export function filterOf(query: Query): RequestFilter {
     statuses: query.values('status')?.map((text) => statusOf(text, 'status')),
     withoutStatuses: query.leftOut('status')?.map((text) => statusOf(text, 'not_status')),
     stream: new Set(flags).size === 1 ? query.flag('stream') : undefined,
-    tags: query.values('tag')?.map((text) => tagOf(text, 'tag')),
-    withoutTags: query.leftOut('tag')?.map((text) => tagOf(text, 'not_tag')),
+    ...tagsIn(query),
     failedProviders: query.values('failed_provider'),
     withoutFailedProviders: query.leftOut('failed_provider'),
     minCost: cost === undefined ? undefined : least(cost * 1_000_000),
     minDuration: duration === undefined ? undefined : least(duration),
     search: query.text('search'),
+  }
+}
+
+/** What a query says of tags. Throws `invalid_field`. */
+export function tagsIn(query: Query): Pick<RequestFilter, 'tags' | 'withoutTags'> {
+  return {
+    tags: query.values('tag')?.map((text) => tagOf(text, 'tag')),
+    withoutTags: query.leftOut('tag')?.map((text) => tagOf(text, 'not_tag')),
   }
 }
 

@@ -1,4 +1,4 @@
-import { defineStage } from '../../engine/index.ts'
+import { Refusal, defineStage } from '../../engine/index.ts'
 import { defined, isObject } from '../../engine/kit.ts'
 import type {
   Given,
@@ -25,9 +25,12 @@ export default defineStage({
   config: {
     type: 'object',
     additionalProperties: false,
-    required: ['type'],
     properties: {
-      type: { type: 'string', minLength: 1, description: 'Type of the exchange, for filters.' },
+      type: {
+        type: 'string',
+        minLength: 1,
+        description: 'Type of the exchange, for filters. Unset: the protocol of the pipeline.',
+      },
     },
   } as const,
   needs: ['outcome'],
@@ -35,13 +38,17 @@ export default defineStage({
   // A failure of billing must not lose the row.
   insists: () => ['bill'],
   provides: [],
+  pays: ['log'],
   uses: ['requests', 'members'],
-  build:
-    ({ type }, host, { requests, members }) =>
-    (slots, scope) => {
+  build: ({ type: given }, host, { requests, members }) => {
+    const type = given ?? host.pipeline.protocol
+    if (type === undefined)
+      throw new Refusal('the pipeline has no protocol; say what the type of its rows is', ['type'])
+    return (slots, scope) => {
       requests.write(rowOf(slots, scope, { type, host, members, logging: requests.logging }), scope)
       return {}
-    },
+    }
+  },
 })
 
 /** What rows of one place in a pipeline are made with. */

@@ -1,5 +1,5 @@
-import { durationSchema } from '../../engine/kit.ts'
-import type { ConfigOf, Report } from '../../engine/index.ts'
+import { duration, durationSchema, isTooShort, tooShort } from '../../engine/kit.ts'
+import type { ConfigOf, SectionReport } from '../../engine/index.ts'
 
 /** Settings of the request log in the section `logging`. */
 export const loggingSchema = {
@@ -59,7 +59,18 @@ export const loggingSchema = {
 export type LoggingSettings = ConfigOf<typeof loggingSchema>
 
 /** Refuses headers with credentials. */
-export function checkLogging({ headers }: LoggingSettings, report: Report): void {
+export function checkLogging(
+  { headers, capture, retention, capture_retention: kept }: LoggingSettings,
+  report: SectionReport,
+): void {
+  if (retention !== '0s' && isTooShort(retention)) report(['retention'], tooShort, 'service', 'warning')
+  else if (capture !== 'off' && retention !== '0s' && (kept === '0s' || duration(kept) > duration(retention)))
+    report(
+      ['capture_retention'],
+      `is longer than retention (${retention}), with which bodies go, too`,
+      'service',
+      'warning',
+    )
   headers.forEach((name, index) => {
     if (hasCredentials(name)) report(['headers', index], `the header "${name}" has credentials, which are not logged`)
   })

@@ -2,8 +2,8 @@ import { GatewayError } from '../../engine/index.ts'
 import type { Services } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
 import type { Query } from '../../engine/kit.ts'
-import { dimensions } from './sums.ts'
-import type { Dimension } from './sums.ts'
+import { dimensions, tagIn } from './sums.ts'
+import type { Grouping } from './sums.ts'
 import type { Cell, SumsQuestion } from './sums-query.ts'
 
 /** The times of a filter, in milliseconds since 1970; `until` is excluded. */
@@ -29,13 +29,16 @@ export function requireWindow({ since, until }: Window, longest: number, what: s
   throw new GatewayError('window_too_large', { param: 'since', reason: `${what} at most ${printDuration(longest)}` })
 }
 
-/** The words of `group_by`, at most `most` different ones, separated by commas. Throws `invalid_field`. */
-export function groupsIn(query: Query, most: number, known: readonly string[] = Object.keys(dimensions)): Dimension[] {
+/**
+ * The words of `group_by`, at most `most` different ones, separated by commas: known ones, or `tag:<name>`. Throws
+ * `invalid_field`.
+ */
+export function groupsIn(query: Query, most: number, known: readonly string[] = Object.keys(dimensions)): Grouping[] {
   const text = query.text('group_by') ?? ''
   const words = text === '' ? [] : text.split(',')
-  const isKnown = words.every((word) => known.includes(word))
-  if (isKnown && words.length <= most && new Set(words).size === words.length) return words as Dimension[]
-  const reason = `must be at most ${most === 1 ? 'one' : `${most} different ones`} of ${known.join(', ')}`
+  const isKnown = words.every((word) => known.includes(word) || tagIn(word) !== undefined)
+  if (isKnown && words.length <= most && new Set(words).size === words.length) return words as Grouping[]
+  const reason = `must be at most ${most === 1 ? 'one' : `${most} different ones`} of ${known.join(', ')}, tag:<name>`
   throw new GatewayError('invalid_field', { param: 'group_by', reason })
 }
 

@@ -6,8 +6,8 @@ import { conditionOf, isDirect } from './condition.ts'
 import type { RequestFilter } from './filter.ts'
 import { Latency, blockOf, bounded, kinds, placeOf, places } from './latency.ts'
 import type { Kind } from './latency.ts'
-import { DAY, dimensions, grouped, measures, nothing } from './sums.ts'
-import type { Dimension, Measure, Sum } from './sums.ts'
+import { DAY, dimensions, grouped, measures, nothing, tagIn } from './sums.ts'
+import type { Dimension, Grouping, Measure, Sum } from './sums.ts'
 import { partsOf } from './window.ts'
 import type { Part } from './window.ts'
 
@@ -16,7 +16,7 @@ export interface SumsQuestion {
   readonly filter: RequestFilter & { readonly since: number; readonly until: number }
   /** Length of the times to tell apart, in milliseconds: a minute or a multiple of one; undefined: none. */
   readonly interval?: number | undefined
-  readonly by: readonly Dimension[]
+  readonly by: readonly Grouping[]
   /** Most cells. */
   readonly most: number
   /** Leaves the latencies out. */
@@ -28,7 +28,7 @@ export interface Cell {
   /** Start of its time; undefined: times are not told apart. */
   readonly at: number | undefined
   /** An empty text: the rows have no such value. */
-  readonly group: { readonly [D in Dimension]?: string }
+  readonly group: { readonly [G in Grouping]?: string }
   readonly sum: Readonly<Sum>
   readonly latency: Readonly<Record<Kind, Latency>>
 }
@@ -41,7 +41,7 @@ export async function addedUp(
   const { by, most, interval, untimed } = question
   const cells = new Map<string, OpenCell>()
   const cellOf = (row: Row): OpenCell => {
-    const texts = by.map((name) => String(row[dimensions[name]]))
+    const texts = columnsOf(by).map((column) => String(row[column]))
     const at = interval === undefined ? undefined : Number(row['time'])
     const key = JSON.stringify([at, ...texts])
     const known = cells.get(key)
@@ -74,15 +74,26 @@ type Row = Readonly<Record<string, unknown>>
 
 const names = Object.keys(measures) as Measure[]
 
-function compare(one: Cell, other: Cell, by: readonly Dimension[]): number {
+/** The column of each group in a query. */
+function columnsOf(by: readonly Grouping[]): readonly string[] {
+  return by.map((name, index) => (isTag(name) ? `tag_${index}` : dimensions[name]))
+}
+
+function isTag(name: Grouping): name is Exclude<Grouping, Dimension> {
+  return !(name in dimensions)
+}
+
+function compare(one: Cell, other: Cell, by: readonly Grouping[]): number {
   const time = (one.at ?? 0) - (other.at ?? 0)
   const name = time === 0 ? by.find((word) => one.group[word] !== other.group[word]) : undefined
   if (name === undefined) return time
   return (one.group[name] as string) < (other.group[name] as string) ? -1 : 1
 }
 
-/** The words of a filter that sums know, with those of other filters. */
-function isSummed({ since: _since, until: _until, ownKeys: _ownKeys, ...filter }: RequestFilter): boolean {
+/** Whether sums know the groups of a question, and the words of its filter. */
+function isSummed({ filter: whole, by }: SumsQuestion): boolean {
+  if (by.some(isTag)) return false
+  const { since: _since, until: _until, ownKeys: _ownKeys, ...filter }: RequestFilter = whole
   const { words = {}, withoutWords = {}, ...others } = filter
   const unknown = [words, withoutWords].flatMap(Object.entries).filter(([word]) => !(word in dimensions))
   return [...unknown.map(([, values]) => values), ...Object.values(others)].every((value) => value === undefined)
@@ -91,14 +102,11 @@ function isSummed({ since: _since, until: _until, ownKeys: _ownKeys, ...filter }
 /** Rows that are read at a time on SQLite, whose queries block the process: about 20 milliseconds. */
 const step = 10_000
 
-/** The parts of a question's window. A filter that sums do not know is answered from the rows alone. */
-async function* allParts(
-  database: TableQueries,
-  dialect: SqlDialect,
-  { filter, interval = DAY }: SumsQuestion,
-): AsyncGenerator<Part> {
+/** The parts of a question's window. What sums do not know is answered from the rows alone. */
+async function* allParts(database: TableQueries, dialect: SqlDialect, question: SumsQuestion): AsyncGenerator<Part> {
+  const { filter, interval = DAY } = question
   const { since, until } = filter
-  const parts = isSummed(filter) ? partsOf(since, until, interval, Date.now()) : [{ since, until }]
+  const parts = isSummed(question) ? partsOf(since, until, interval, Date.now()) : [{ since, until }]
   for (const part of parts) {
     if (dialect !== 'sqlite') yield part
     else if (part.length === undefined) yield* stepsOf(database, part)
@@ -147,7 +155,7 @@ function measuredIn(part: Part, dialect: SqlDialect, question: SumsQuestion): Ra
   const ofRows = sql.raw(names.map((name) => `${measures[name]} as ${name}`).join())
   const facts =
     part.length === undefined
-      ? sql`select at, ${textsOfRows}, ${ofRows} from ${rowsOf(part, dialect, question)}`
+      ? sql`select at, ${textsOfRows(question, dialect)}, ${ofRows} from ${rowsOf(part, dialect, question)}`
       : sql`select s.at, ${textsOfGroups}, ${own} from requests_sums as s cross join requests_groups as g
           where ${sumsOf(part, question)}`
   return sql<Row>`select ${toldApart(question)}, ${sql.raw(totals.join())} from (${facts}) as facts
@@ -158,7 +166,7 @@ function timedIn(part: Part, dialect: SqlDialect, question: SumsQuestion): RawBu
   const own = sql.raw(places.map((name) => `s.${name}`).join())
   const facts =
     part.length === undefined
-      ? timesOf(rowsOf(part, dialect, question))
+      ? timesOf(rowsOf(part, dialect, question), question, dialect)
       : sql`select s.at, ${textsOfGroups}, s.kind, s.block, ${own}
           from requests_latencies as s cross join requests_groups as g
           where ${sumsOf(part, question)} and g.type <> 'judge'`
@@ -168,11 +176,15 @@ function timedIn(part: Part, dialect: SqlDialect, question: SumsQuestion): RawBu
 }
 
 /** The latencies of rows, one by one. */
-function timesOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
-  const texts = sql.raw(Object.values(dimensions).join())
+function timesOf(rows: RawBuilder<unknown>, question: SumsQuestion, dialect: SqlDialect): RawBuilder<unknown> {
+  const tags = columnsOf(question.by).filter((_, index) => isTag(question.by[index] as Grouping))
+  const texts = sql.raw([...Object.values(dimensions), ...tags].join())
   const counted = sql.raw(places.map((name, place) => `case place when ${place} then 1 else 0 end as ${name}`).join())
   const times = Object.entries(kinds).map(
-    ([column, kind]) => sql`select at, ${textsOfRows}, ${sql.lit(kind)} as kind, ${sql.raw(bounded(column))} as ms
+    ([
+      column,
+      kind,
+    ]) => sql`select at, ${textsOfRows(question, dialect)}, ${sql.lit(kind)} as kind, ${sql.raw(bounded(column))} as ms
       from ${rows} and type <> 'judge' and ${sql.raw(column)} is not null`,
   )
   return sql`select at, ${texts}, kind, block, ${counted} from (
@@ -183,11 +195,22 @@ function timesOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   ) as counted`
 }
 
-const textsOfRows = sql.raw(
-  Object.values(dimensions)
-    .map((column) => `${grouped(column)} as ${column}`)
-    .join(),
-)
+function textsOfRows({ by }: SumsQuestion, dialect: SqlDialect): RawBuilder<unknown> {
+  const columns = columnsOf(by)
+  const tags = by.flatMap((name, index) =>
+    isTag(name) ? sql`${tagOfRow(tagIn(name) ?? '', dialect)} as ${sql.raw(columns[index] as string)}` : [],
+  )
+  const own = Object.values(dimensions).map((column) => sql.raw(`${grouped(column)} as ${column}`))
+  return sql.join([...own, ...tags])
+}
+
+/** The value of a tag; an empty text: the row has no such tag. */
+function tagOfRow(name: string, dialect: SqlDialect): RawBuilder<unknown> {
+  return dialect === 'postgres'
+    ? sql`coalesce(tags::jsonb ->> ${name}::text, '')`
+    : sql`coalesce((select value from json_each(tags) where json_valid(tags) and key = ${name}), '')`
+}
+
 const textsOfGroups = sql.raw(
   Object.values(dimensions)
     .map((column) => `g.${column}`)
@@ -231,7 +254,7 @@ function sumsOf({ length, since, until }: Part, { filter, by }: SumsQuestion): R
 
 function toldApart({ interval, by }: SumsQuestion): RawBuilder<unknown> {
   const time = interval === undefined ? sql`0` : sql`at - at % ${sql.lit(interval)}`
-  return sql.join([sql`${time} as time`, ...by.map((name) => sql.raw(dimensions[name]))])
+  return sql.join([sql`${time} as time`, ...columnsOf(by).map((column) => sql.raw(column))])
 }
 
 function inGroups({ by }: SumsQuestion, more: readonly string[] = []): RawBuilder<unknown> {

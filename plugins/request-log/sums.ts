@@ -12,6 +12,14 @@ export const dimensions = {
 
 export type Dimension = keyof typeof dimensions
 
+/** What rows are told apart by: a dimension, or a tag of their API key. No sum knows tags. */
+export type Grouping = Dimension | `tag:${string}`
+
+/** The name of the tag in a grouping; undefined: it is a dimension. */
+export function tagIn(grouping: string): string | undefined {
+  return /^tag:([a-z0-9_.-]{1,64})$/.exec(grouping)?.[1]
+}
+
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR

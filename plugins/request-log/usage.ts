@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../engine/index.ts'
 import { negated, readQuery, timeText } from '../../engine/kit.ts'
-import { timeFields, wordsIn } from './filter.ts'
+import { tagsIn, timeFields, wordsIn } from './filter.ts'
 import { groupNames } from './group-names.ts'
 import type { Naming } from './group-names.ts'
 import { cellsOf, groupsIn, requireWindow, windowIn } from './sums-asked.ts'
@@ -27,10 +27,10 @@ export const usageWords = Object.keys(dimensions) as Dimension[]
 
 /**
  * The question in a query for usage. It is answered from the sums of hours and days, so the window is extended to whole
- * hours. Throws `unknown_field`, `invalid_field` and `window_too_large`.
+ * hours. What asks for tags is answered from the rows, as far as they are kept. Throws `unknown_field`, `invalid_field` and `window_too_large`.
  */
 export function usageQuestion(asked: URLSearchParams, known: readonly Dimension[] = usageWords): UsageQuestion {
-  const filters = Object.fromEntries(known.map((word) => [word, 'text' as const]))
+  const filters = Object.fromEntries([...known, 'tag'].map((word) => [word, 'text' as const]))
   const own = { interval: Object.keys(intervals), group_by: 'text' } as const
   const query = readQuery(asked, { ...timeFields, ...filters, ...negated(filters), ...own })
   const name = (query.text('interval') ?? 'day') as IntervalName
@@ -41,7 +41,12 @@ export function usageQuestion(asked: URLSearchParams, known: readonly Dimension[
   const until = Math.ceil(window.until / HOUR) * HOUR
   const words = wordsIn((name) => query.values(name), known)
   const withoutWords = wordsIn((name) => query.leftOut(name), known)
-  return { name, interval, by: groupsIn(query, 2, known), filter: { since, until, words, withoutWords } }
+  return {
+    name,
+    interval,
+    by: groupsIn(query, 2, known),
+    filter: { since, until, words, withoutWords, ...tagsIn(query) },
+  }
 }
 
 /**

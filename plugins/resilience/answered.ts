@@ -19,6 +19,7 @@ export default defineStage({
   needs: ['visit', 'model'],
   reads: ['sticky'],
   provides: [],
+  pays: ['answered'],
   build:
     ({ counts }) =>
     ({ visit, model, sticky }) => {

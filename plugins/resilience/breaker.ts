@@ -21,6 +21,7 @@ export default defineStage({
   needs: ['model'],
   reads: ['candidates'],
   provides: ['visit'],
+  pays: ['breaker'],
   settles: [],
   build:
     (_, __, { resilience }) =>

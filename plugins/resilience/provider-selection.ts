@@ -1,6 +1,15 @@
 import { performance } from 'node:perf_hooks'
 import { defineService } from '../../engine/index.ts'
-import type { Candidate, Catalog, ConfigOf, ModelRecord, Services } from '../../engine/index.ts'
+import type {
+  Candidate,
+  Catalog,
+  ConfigOf,
+  ModelRecord,
+  Records,
+  Services,
+  SettingsAround,
+  TypedRecords,
+} from '../../engine/index.ts'
 import { duration, durationSchema, placesOf } from '../../engine/kit.ts'
 import { chosenPlace, strategies } from './strategy.ts'
 import type { PlaceFacts } from './strategy.ts'
@@ -71,10 +80,58 @@ export default defineService({
   summary: 'Chooses which place of a model is asked first.',
   settings,
   uses: ['resilience', 'conversations'],
+  check(given, report, records, { written, sharesStore, warn }) {
+    if (written['sticky'] !== undefined && given.sticky !== 'none' && !sharesStore)
+      report(['sticky'], 'has no effect without the shared key-value store; set key_value', 'deployment', 'warning')
+    for (const [at, name] of given.avoid.entries())
+      if (given.prefer.includes(name))
+        report(['avoid', at], `"${name}" is preferred, too; avoid takes precedence`, 'deployment', 'warning')
+    const several = records.of('model').filter(({ provider, deployments }) => deployments.length > (provider ? 0 : 1))
+    checkWeights(given, several, warn)
+    if (given.strategy === 'cheapest' && several.length > 0 && !several.some((model) => hasPrice(model, records)))
+      report(
+        ['strategy'],
+        'has no effect: no place of a model with several places has a price',
+        'deployment',
+        'warning',
+      )
+  },
   open: () => ({
     configure: (given, views, { catalog }) => ({ view: new Selection(given, { ...views, catalog }) }),
   }),
 })
+
+/** Whether the price of some place of a model is known, as its own or as that of the model whose only place it is. */
+function hasPrice(model: Records['model'], records: TypedRecords): boolean {
+  const { name, provider, upstream_model: upstream = name, deployments } = model
+  const own = provider === undefined ? [] : [placed(provider, upstream)]
+  const places = [...own, ...deployments.map((one) => placed(one.provider, one.upstream_model ?? upstream))]
+  const single = records.of('model').filter((one) => one.pricing && one.provider && one.deployments.length === 0)
+  const priced = single.map((one) => placed(one.provider ?? '', one.upstream_model ?? one.name))
+  return model.pricing !== undefined || places.some((place) => priced.includes(place))
+}
+
+/** Warns of weights that no strategy reads, and of places that all have none. */
+function checkWeights(
+  { strategy }: Settings,
+  several: readonly Records['model'][],
+  warn: SettingsAround['warn'],
+): void {
+  for (const model of several) {
+    const weights = model.deployments.map(({ weight }) => weight)
+    const at = weights.findIndex((weight) => weight !== 1)
+    if (at < 0) continue
+    if (strategy !== 'weighted')
+      warn(
+        model,
+        ['deployments', at, 'weight'],
+        'deployment',
+        `has no effect while provider_selection.strategy is ${strategy}`,
+      )
+    else if (model.provider === undefined && weights.every((weight) => weight === 0))
+      warn(model, ['deployments'], 'deployment', 'no place has a weight, so none is chosen by it')
+  }
+}
 
 interface Known extends Pick<Services, 'resilience' | 'conversations'> {
   readonly catalog: Catalog

@@ -1,5 +1,8 @@
 import { defineCodec } from '../../engine/index.ts'
-import type { Amendment, Envelope } from '../../engine/index.ts'
+import type { Choice } from '../../engine/index.ts'
+import { samplingTrait } from '../../engine/kit.ts'
+import { amend } from './amend.ts'
+import { concealed } from './concealed.ts'
 import { error, failed } from './errors.ts'
 import { Guard } from './guard.ts'
 import { meter } from './meter.ts'
@@ -15,8 +18,17 @@ import { object, protocol, text } from './values.ts'
 import { searches } from './web-search.ts'
 import { ResponsesPrinter } from './print-events.ts'
 
-/** Of the options of a stream only the padding of events goes on to a provider. */
-const forwarded = 'include_obfuscation'
+/** Where a body has tools: also in items that bring more of them, and in groups. */
+const toolPlaces = ['tools[]', 'tools[].tools[]', 'input[].tools[]', 'input[].tools[].tools[]']
+
+function toolChoices(tool: string): readonly Choice[] {
+  return [
+    { path: `${tool}.model`, chooses: 'model' },
+    { path: `${tool}.type`, chooses: 'extra', values: ['image_generation'], billedBy: 'model' },
+    { path: `${tool}.type`, chooses: 'extra', values: ['web_search*'], price: 'searches', translated: 'web_search' },
+    { path: `${tool}.type`, chooses: 'extra', values: ['file_search', 'code_interpreter', 'x_search', 'shell'] },
+  ]
+}
 
 /** The responses protocol: `POST /v1/responses`, whole or as a stream of server-sent events. */
 export default defineCodec({
@@ -32,6 +44,7 @@ export default defineCodec({
         { type: 'boolean', default: true, description },
       ]),
     ),
+    sampling: samplingTrait,
     stores: {
       type: 'boolean',
       default: false,
@@ -39,6 +52,10 @@ export default defineCodec({
     },
   },
   outputLimits: ['max_output_tokens'],
+  choices: [
+    { path: 'service_tier', chooses: 'tier', free: ['auto', 'default', 'standard_only'], translated: 'service_tier' },
+    ...toolPlaces.flatMap(toolChoices),
+  ],
   instruct(body, text, at) {
     const { instructions = null } = body
     if (instructions === null || instructions === '') return { ...body, instructions: text }
@@ -56,7 +73,7 @@ export default defineCodec({
   },
   error,
   meter,
-  relay: { amend },
+  relay: { amend, shown: concealed },
   failed,
   guard: (asked) => new Guard(asked),
   socket,
@@ -67,15 +84,3 @@ export default defineCodec({
     printer: (asked) => new ResponsesPrinter(asked, 'stream'),
   },
 })
-
-/** What a body that is relayed to a provider of the same protocol loses on the way. */
-function amend({ body }: Pick<Envelope, 'body'>): Amendment | undefined {
-  const options = object(body['stream_options'])
-  const others = options && Object.keys(options).filter((name) => name !== forwarded)
-  if (!options || !others || others.length === 0) return undefined
-  const { [forwarded]: padding } = options
-  return {
-    fields: { stream_options: padding === undefined ? null : { [forwarded]: padding } },
-    losses: others.map((name) => ({ field: `stream_options.${name.slice(0, 64)}`, because: 'it is not passed on' })),
-  }
-}

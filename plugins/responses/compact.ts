@@ -26,6 +26,7 @@ export default defineCodec({
       service_tier,
     },
   },
+  choices: [{ path: 'service_tier', chooses: 'tier', free: ['auto', 'default'] }],
   ...beside,
   meter,
 })

@@ -1,5 +1,6 @@
 import { FrameDecoder, encodeFrame, parsedObject } from '../../engine/kit.ts'
-import type { Asked, Failure, Frame, JsonObject, StreamGuard } from '../../engine/index.ts'
+import type { Asked, Failure, Frame, JsonObject, StreamGuard, Unshown } from '../../engine/index.ts'
+import { Concealer } from './concealed.ts'
 import { cutShort, errorEvent, eventFailure, responseError } from './errors.ts'
 import { responseObject } from './response.ts'
 import { number, object, text } from './values.ts'
@@ -21,6 +22,7 @@ const terminal = new Set(['response.completed', 'response.incomplete', 'response
  */
 export class Guard implements StreamGuard {
   readonly #asked: Asked
+  readonly #concealer: Concealer
   #first: Frame | undefined
   /** The number of the next event. */
   #next = 0
@@ -31,9 +33,18 @@ export class Guard implements StreamGuard {
 
   constructor(asked: Asked) {
     this.#asked = asked
+    this.#concealer = new Concealer(asked)
+  }
+
+  get unshown(): Unshown {
+    return this.#concealer.unshown
   }
 
   pass(events: Buffer): Uint8Array {
+    return this.#concealer.events(this.#legal(events))
+  }
+
+  #legal(events: Buffer): Uint8Array {
     this.#first ??= beginning(events)
     // In Latin-1, an offset in the text equals the offset in the bytes.
     const all = events.toString('latin1')

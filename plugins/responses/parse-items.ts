@@ -2,19 +2,25 @@ import { GatewayError } from '../../engine/index.ts'
 import { customInput, defined, restored } from '../../engine/kit.ts'
 import type { Item, Json, JsonObject, Message, Part, Restore } from '../../engine/index.ts'
 import { parseParts } from './parse-parts.ts'
-import { parseNative, parseReplayed } from './reasoning.ts'
+import { isSealed, parseNative, parseReplayed } from './reasoning.ts'
 import { isList, object, protocol, text } from './values.ts'
 import { inWords as searchedInWords, parseSearch } from './web-search.ts'
 
 /**
- * Parses an item of a client: input, or an answer of an earlier turn. Unknown types are allowed. Throws `invalid_value`
+ * Parses an item of a client, input, or an answer of an earlier turn, as one item or more. Unknown types are allowed. Throws `invalid_value`
  * for an item of a known type without a required field. `at` is its path in errors.
  */
-export function parseInputItem(item: JsonObject, at: string): Item {
+export function parseInputItem(item: JsonObject, at: string): readonly Item[] {
   requireParts(item, at)
-  if (item['type'] === 'reasoning') return parseReplayed(item)
+  if (item['type'] === 'reasoning') return [parseReplayed(item)]
   const read = readItem(item, undefined)
-  return read.type === 'opaque' ? defined({ ...read, instead: inWords(item) }) : read
+  if (read.type === 'opaque') return [defined({ ...read, instead: inWords(item) })]
+  // The seal that this gateway has put on a message is that of reasoning after it.
+  const sealed =
+    read.type === 'message' && isSealed(item)
+      ? [parseReplayed({ encrypted_content: item.encrypted_content ?? null })]
+      : []
+  return [read, ...sealed]
 }
 
 /** Rejects an item of a known type that lacks a required field. */

@@ -4,6 +4,7 @@ import type { Format, GenerateRequest, Item, Json, JsonObject, Message, Reasonin
 import { effectiveTools, requalified } from './effective-tools.ts'
 import { parseInputItem } from './parse-items.ts'
 import { parseParts } from './parse-parts.ts'
+import { ciphertext } from './reasoning.ts'
 import { parseToolChoice } from './tools.ts'
 import { boolean, dotted, isList, number, object, objects, protocol, text, without } from './values.ts'
 
@@ -17,7 +18,6 @@ const understood = new Set(
 )
 const reasoningFields = new Set(['effort', 'summary', 'generate_summary'])
 const textFields = new Set(['format', 'verbosity'])
-const ciphertext = 'reasoning.encrypted_content'
 export const logprobs = 'message.output_text.logprobs'
 
 /** Parses a validated request body into the neutral form. */
@@ -69,7 +69,7 @@ function readInput(input: Json | undefined): readonly Item[] {
 /** The items, except those that only add tools. */
 function readItems(list: Json | undefined, at: string): readonly Item[] {
   return objects(list).flatMap((item, index) =>
-    item['type'] === 'additional_tools' ? [] : [parseInputItem(item, `${at}[${index}]`)],
+    item['type'] === 'additional_tools' ? [] : parseInputItem(item, `${at}[${index}]`),
   )
 }
 

@@ -115,7 +115,7 @@ export class ItemPrinter {
     this.#seal = seal
   }
 
-  /** The sealed reasoning, if the client does not see it. */
+  /** What is sealed, if the client does not see it. */
   get unshown(): string | undefined {
     return this.#sealed(false)
   }
@@ -131,7 +131,13 @@ export class ItemPrinter {
     const parts = this.part ? [...this.#parts, this.part.print()] : [...this.#parts]
     switch (item.type) {
       case 'message':
-        return defined({ ...head, role: 'assistant', content: parts, phase: item.phase })
+        return defined({
+          ...head,
+          role: 'assistant',
+          content: parts,
+          phase: item.phase,
+          encrypted_content: this.#sealed(true),
+        })
       case 'reasoning':
         return defined({ ...head, summary: parts, encrypted_content: this.#sealed(true) })
       case 'call': {

@@ -62,7 +62,7 @@ function printGiven(part: Part, { losses, traits }: Printing): JsonObject | unde
     case 'refusal':
       return { type: 'input_text', text: part.text }
     case 'image': {
-      if (isForeign(part.source)) return foreign('image', losses)
+      if (isForeign(part.source)) return foreign('image', part.source, losses)
       const source = printSource(part.source, 'image_url')
       if (source) return defined({ type: 'input_image', ...source, detail: part.detail })
       break
@@ -80,7 +80,8 @@ function printGiven(part: Part, { losses, traits }: Printing): JsonObject | unde
     case 'opaque':
       if (part.protocol === protocol) return part.value
   }
-  losses.add('messages[].content', `the responses protocol cannot hold this part of type ${part.type}`)
+  const because = `the responses protocol cannot hold this part of type ${part.type}`
+  losses.add('messages[].content', because, 'source' in part ? part.source : undefined)
   return undefined
 }
 
@@ -95,7 +96,7 @@ function printFile(part: FilePart, losses: Losses, traits: ResponsesTraits): Jso
   if (source.kind === 'text') {
     return { type: 'input_text', text: [title, context, source.text].filter((line) => line !== undefined).join('\n\n') }
   }
-  if (isForeign(source)) return foreign('file', losses)
+  if (isForeign(source)) return foreign('file', source, losses)
   if (title !== undefined && part.filename !== undefined) losses.add('title', 'a file has only a name')
   if (context !== undefined) losses.add('context', 'a file has only a name')
   if (source.kind === 'url' && !traits.file_url) {
@@ -112,8 +113,8 @@ function isForeign(source: MediaSource): boolean {
   return source.kind === 'id' && source.api !== protocol
 }
 
-function foreign(what: string, losses: Losses): JsonObject {
-  losses.add('file_id', 'a file is known only to the vendor that holds it')
+function foreign(what: string, source: MediaSource, losses: Losses): JsonObject {
+  losses.add('file_id', 'a file is known only to the vendor that holds it', source)
   return { type: 'input_text', text: `[${what} omitted]` }
 }
 

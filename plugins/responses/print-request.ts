@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { defined, Losses } from '../../engine/kit.ts'
+import { defined, Losses, takenSampling } from '../../engine/kit.ts'
 import type {
   Format,
   GenerateRequest,
@@ -11,6 +11,7 @@ import type {
 } from '../../engine/index.ts'
 import { logprobs } from './parse-request.ts'
 import { printItems } from './print-items.ts'
+import { ciphertext } from './reasoning.ts'
 import { naming, printChoice, printTools } from './print-tools.ts'
 import { traitsOf } from './traits.ts'
 import { isList, noSuchField, protocol, undotted } from './values.ts'
@@ -44,12 +45,14 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
   const sealed = !stored && printing.traits.encrypted_reasoning && reasons(request, input)
   const wanted = [
     ...(isList(include) ? include : []),
-    ...(sealed ? ['reasoning.encrypted_content'] : []),
+    ...(sealed ? [ciphertext] : []),
     ...(request.logprobs === undefined ? [] : [logprobs]),
     // Clients of other protocols always see the results.
     ...(chosen.tools.some(searchesForOthers) && tools.some(isSearch) ? [sources] : []),
   ]
   const penalties = printPenalties(request)
+  const { topK: _, ...sampled } = request
+  const sampling = takenSampling(sampled, target, losses)
   unsupported(request, Object.keys(penalties), losses)
   if (tools.length === 0 && typeof chosen.choice === 'object') losses.add('tool_choice', 'there is no tool to choose')
   const body = defined({
@@ -61,8 +64,8 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     tool_choice: tools.length > 0 ? chosen.choice : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelTools : undefined,
     max_output_tokens: request.maxOutputTokens,
-    temperature: request.temperature,
-    top_p: request.topP,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
     ...penalties,
     top_logprobs: request.logprobs || undefined,
     reasoning: filled({ ...reasoning, ...printWish(request.reasoning) }),

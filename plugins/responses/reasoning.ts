@@ -2,6 +2,9 @@ import { defined, isObject, packSeal, parsedObject, unpackSeal } from '../../eng
 import type { Asked, Json, JsonObject, Reasoning, Seal } from '../../engine/index.ts'
 import { object, objects, text } from './values.ts'
 
+/** The value of `include` for sealed reasoning. */
+export const ciphertext = 'reasoning.encrypted_content'
+
 type Parts = Reasoning['parts']
 
 /** Fields of a `reasoning` item that its origin requires unchanged. */
@@ -28,6 +31,11 @@ export function parseReplayed(item: JsonObject): Reasoning {
     parts: packedParts(value?.['parts']) ?? shown(item),
     seal: { origin: packed.origin, kind, data },
   })
+}
+
+/** Whether an item of a client carries a seal that this gateway packed. */
+export function isSealed(item: JsonObject): boolean {
+  return unpackSeal(text(item['encrypted_content']) ?? '') !== undefined
 }
 
 /** The seal of an item that can be replayed: one with ciphertext, or with readable reasoning. */
@@ -68,10 +76,11 @@ function isProof({ kind, data }: Seal): boolean {
   return kind === 'redacted' || (kind === 'signature' && data !== '')
 }
 
-function wantsCiphertext(body: Json): boolean {
+/** Whether a client has requested the ciphertext of reasoning, or keeps its conversation itself. */
+export function wantsCiphertext(body: Json): boolean {
   if (!isObject(body)) return false
   const include = body['include']
-  return body['store'] === false || (Array.isArray(include) && include.includes('reasoning.encrypted_content'))
+  return body['store'] === false || (Array.isArray(include) && include.includes(ciphertext))
 }
 
 function picked(item: JsonObject): JsonObject {

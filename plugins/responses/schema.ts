@@ -41,7 +41,12 @@ export const schema = {
       description: 'Additional output; unknown values are allowed.',
     },
     truncation: { enum: ['auto', 'disabled', null], description: 'Treatment of a conversation that is too long.' },
-    max_output_tokens: { ...count, minimum: 1, description: 'Most tokens to answer with, reasoning included.' },
+    max_output_tokens: {
+      ...count,
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Most tokens to answer with, reasoning included.',
+    },
     max_tool_calls: { ...count, minimum: 1, description: 'Most calls of built-in tools.' },
     temperature: { ...share, minimum: 0, maximum: 2, description: 'Randomness.' },
     top_p: { ...share, minimum: 0, maximum: 1, description: 'Share of probability to sample from.' },

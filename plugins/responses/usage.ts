@@ -34,7 +34,13 @@ export function parseUsage(usage: Json | undefined): Usage | undefined {
     cacheWrite,
     output: Math.max(0, output - reasoning),
     reasoning,
+    ...costIn(usage),
   }
+}
+
+/** What a vendor says that the answer costs, in USD; the protocol has no word for it. */
+function costIn({ cost }: JsonObject): Pick<Usage, 'cost'> {
+  return typeof cost === 'number' && cost >= 0 && cost <= 1e6 ? { cost } : {}
 }
 
 /**

@@ -1,6 +1,6 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { AnyClientCodec, Envelope, Host, Json, JsonObject, Loss, Services } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
+import type { AnyClientCodec, Catalog, Envelope, Host, Json, JsonObject, Loss, Services } from '../../engine/index.ts'
+import { isObject, valueAt } from '../../engine/kit.ts'
 
 type Policy = Services['parameters']['policy']
 
@@ -14,18 +14,26 @@ export default defineStage({
   config: noConfig,
   needs: ['request'],
   provides: ['request'],
+  notAfter: ['validate'],
+  pays: ['apply-policy'],
   uses: ['parameters'],
   build: (_config, host, { parameters }) => {
     const { protocol = '' } = host.pipeline
     const codec = host.codec(protocol)
     const knows = knownTo(codec, host)
+    const find: Catalog['find'] = (name) => host.catalog.find(name)
     let changes: readonly Change[] | undefined
     return ({ request }) => {
       const { policy, pseudonym } = parameters
-      changes ??= changesOf(policy, { codec, knows, pseudonym })
+      changes ??= changesOf(policy, { codec, knows, pseudonym, find })
       refuse(request, policy)
-      if (changes.length === 0) return { request }
-      return { request: request.contentType === json ? changed(request, changes) : unchanged(request, policy) }
+      if (changes.length === 0 && !contradicts(request.body, codec.outputLimits)) return { request }
+      return {
+        request:
+          request.contentType === json
+            ? changed(request, [onlyLargest(codec.outputLimits ?? []), ...changes])
+            : unchanged(request, policy),
+      }
     }
   },
 })
@@ -77,6 +85,7 @@ interface Known {
   /** Whether a value of the operator's is meant for requests of the protocol; `other`: for another field of that name. */
   readonly knows: (field: string, value: Json) => boolean | 'other'
   readonly pseudonym: (name: string) => string
+  readonly find: Catalog['find']
 }
 
 /** The fields of a protocol. One that no protocol here knows is a vendor's own, and those are fields of conversations. */
@@ -113,7 +122,7 @@ function isCompound(kind: string): boolean {
   return kind === 'object' || kind === 'array'
 }
 
-function changesOf(policy: Policy, { codec, knows, pseudonym }: Known): readonly Change[] {
+function changesOf(policy: Policy, { codec, knows, pseudonym, find }: Known): readonly Change[] {
   const { outputLimits = [], protocol } = codec
   const { default_max_output_tokens: usual, max_output_tokens: most, end_user: users } = policy
   return [
@@ -127,6 +136,7 @@ function changesOf(policy: Policy, { codec, knows, pseudonym }: Known): readonly
     }),
     ...(usual === null || outputLimits.length === 0 ? [] : [filled(outputLimits, usual)]),
     ...(most === null ? [] : outputLimits.map((name) => capped(name, most))),
+    ...(most === null || outputLimits.length === 0 ? [] : [filled(outputLimits, (body) => within(most, body, find))]),
     ...(users === 'forward' ? [] : endUser(users === 'hash' ? pseudonym : undefined)),
     ...(policy.allow_store ? [] : [unstored(protocol)]),
   ]
@@ -145,9 +155,46 @@ function dropped(name: string): Change {
 }
 
 /** Sets the first of some fields, unless the client has set one of them. */
-function filled([first = '', ...others]: readonly string[], value: Json): Change {
-  const isSet = (given: Json | undefined) => given !== undefined && given !== null
-  return (body) => ([first, ...others].some((path) => isSet(valueAt(body, path))) ? body : put(body, first, value))
+function filled(paths: readonly string[], value: Json | ((body: JsonObject) => Json)): Change {
+  return (body) => {
+    if (paths.some((path) => isSet(valueAt(body, path)))) return body
+    // A protocol may have two spellings of the object that has the field.
+    const path = paths.find((one) => one.includes('.') && isObject(body[one.split('.', 1)[0] ?? ''])) ?? paths[0] ?? ''
+    return put(body, path, typeof value === 'function' ? value(body) : value)
+  }
+}
+
+function isSet(given: Json | undefined): boolean {
+  return given !== undefined && given !== null
+}
+
+/** Whether a body has several maxima. Most have one, and cost nothing more. */
+function contradicts(body: JsonObject, paths: readonly string[] = []): boolean {
+  let given = 0
+  for (const path of paths) if (isSet(valueAt(body, path))) given++
+  return given > 1
+}
+
+/** Of fields that mean the same maximum, the largest alone is kept: providers differ in which one they heed. */
+function onlyLargest(paths: readonly string[]): Change {
+  return (body, lose) => {
+    const given = paths.filter((path) => typeof valueAt(body, path) === 'number')
+    if (given.length < 2) return body
+    const [kept = '', ...others] = given.toSorted(
+      (one, other) => Number(valueAt(body, other)) - Number(valueAt(body, one)),
+    )
+    return others.reduce((next, path) => {
+      lose(path, `${kept} is the same maximum and not smaller`)
+      return removed(next, path)
+    }, body)
+  }
+}
+
+/** The highest maximum for a request that names none; its models may be able to generate less. */
+function within(most: number, { model }: JsonObject, find: Catalog['find']): number {
+  const record = typeof model === 'string' ? find(model) : undefined
+  const records = [record, ...(record?.fallbacks ?? []).map(find)]
+  return Math.min(most, ...records.map((one) => one?.max_output_tokens ?? most))
 }
 
 /** @param isKnown whether a request without the field gets it, too */
@@ -164,17 +211,20 @@ function capped(path: string, most: number): Change {
   }
 }
 
-/** The value of a field, with dots in `path` where it stands in others. */
-function valueAt(body: JsonObject, path: string): Json | undefined {
-  return path.split('.').reduce((value: Json | undefined, name) => (isObject(value) ? value[name] : undefined), body)
-}
-
 /** The body with a value at `path`. What is in the way, though no object, stays: the schema refuses it. */
 function put(body: JsonObject, path: string, value: Json): JsonObject {
   const [name = '', ...rest] = path.split('.')
   if (rest.length === 0) return { ...body, [name]: value }
   const inner = body[name] ?? {}
   return isObject(inner) ? { ...body, [name]: put(inner, rest.join('.'), value) } : body
+}
+
+/** The body without the field at `path`. */
+function removed(body: JsonObject, path: string): JsonObject {
+  const [name = '', ...rest] = path.split('.')
+  const inner = body[name]
+  if (rest.length === 0 || !isObject(inner)) return without(body, name)
+  return { ...body, [name]: removed(inner, rest.join('.')) }
 }
 
 /** Names of end users are removed, or replaced. */

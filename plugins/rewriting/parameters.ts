@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { defineService } from '../../engine/index.ts'
-import type { ConfigOf } from '../../engine/index.ts'
+import type { ConfigOf, Json, SectionReport, SettingsAround } from '../../engine/index.ts'
+import { fieldFlaw } from '../../engine/kit.ts'
 
 const count = (unit: string, description: string) =>
   ({
@@ -34,7 +35,7 @@ const settings = {
     ),
     max_output_tokens: count(
       'tokens',
-      'Highest maximum of the tokens of an answer; a higher one is lowered, which is a loss.',
+      'Highest maximum of the tokens of an answer; a higher one is lowered, which is a loss. Requests without a maximum get it, or what their model generates at most.',
     ),
     deny_parameters: names('Top-level fields with which a request is rejected.'),
     drop_parameters: names('Top-level fields that are removed from requests, each of which is a loss.'),
@@ -78,6 +79,46 @@ declare module '../../engine/index.ts' {
   }
 }
 
+type Policy = Parameters['policy']
+
+/** Finds fields that no protocol has, and values that none accepts. */
+function checkKnown(policy: Policy, report: SectionReport, codecs: SettingsAround['codecs']): void {
+  const { deny_parameters: denied, drop_parameters: drops, default_parameters: defaults } = policy
+  // The policy never changes a form, in which every value is a text.
+  const changeable = codecs.filter(({ content = 'json' }) => content === 'json')
+  const told = (path: (string | number)[], name: string, value?: Json) => {
+    if (reserved.includes(name)) return
+    const flaw = fieldFlaw(codecs, [name]) ?? fieldFlaw(changeable, [name], value)
+    if (flaw?.kind === 'value') report(path, `"${name}": ${flaw.message}`, 'field-value', 'warning')
+    if (flaw?.kind === 'unknown') report(path, `"${name}": ${flaw.message}`, 'unknown-field', 'warning')
+  }
+  for (const [word, names] of Object.entries({ deny_parameters: denied, drop_parameters: drops }))
+    names.forEach((name, at) => told([word, at], name))
+  for (const [word, fields] of Object.entries({
+    default_parameters: defaults,
+    override_parameters: policy.override_parameters,
+  }))
+    for (const [name, value] of Object.entries(fields)) told([word, name], name, value as Json)
+}
+
+/** Warns of settings of which one undoes the other. */
+function checkConflicts(policy: Policy, report: SectionReport): void {
+  const { deny_parameters: denied, drop_parameters: drops, default_parameters: defaults } = policy
+  for (const name of Object.keys(defaults))
+    if (denied.includes(name) || drops.includes(name) || Object.hasOwn(policy.override_parameters, name)) {
+      const other = denied.includes(name) ? 'deny' : drops.includes(name) ? 'drop' : 'override'
+      report(['default_parameters', name], `"${name}" stands in ${other}_parameters, too`, 'service', 'warning')
+    }
+  const { default_max_output_tokens: usual, max_output_tokens: most } = policy
+  if (usual !== null && most !== null && usual > most)
+    report(
+      ['default_max_output_tokens'],
+      `is above max_output_tokens, ${most}, and is lowered to it`,
+      'service',
+      'warning',
+    )
+}
+
 /** Fields that the gateway itself depends on. */
 const reserved = ['model', 'messages', 'contents', 'input', 'stream', '__proto__']
 
@@ -86,7 +127,10 @@ export default defineService({
   section: 'request_policy',
   summary: 'Policy for the parameters of requests.',
   settings,
-  check({ drop_parameters: drops, default_parameters: defaults, override_parameters: overrides }, report) {
+  check(policy, report, _records, { codecs }) {
+    const { drop_parameters: drops, default_parameters: defaults, override_parameters: overrides } = policy
+    checkKnown(policy, report, codecs)
+    checkConflicts(policy, report)
     for (const [index, name] of drops.entries())
       if (reserved.includes(name)) report(['drop_parameters', index], `"${name}" cannot be removed`)
     for (const [word, fields] of Object.entries({ default_parameters: defaults, override_parameters: overrides }))

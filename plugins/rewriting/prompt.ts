@@ -19,6 +19,7 @@ export default defineStage({
   } as const,
   needs: ['request'],
   provides: ['request'],
+  notAfter: ['validate'],
   build: ({ text, at }, host) => {
     const { protocol } = host.pipeline
     const codec = protocol === undefined ? undefined : host.codec(protocol)

@@ -1,8 +1,26 @@
 import { Refusal, defineStage } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
-import type { Json, JsonObject } from '../../engine/index.ts'
+import { fieldFlaw, isObject } from '../../engine/kit.ts'
+import type { Json, JsonObject, KnownServices, SectionReport } from '../../engine/index.ts'
 
-const fields = (description: string) => ({ type: 'object', default: {}, description }) as const
+/** A virtual model, a model of the configuration, or the name that a provider has for one. */
+const model = {
+  type: 'string',
+  anyOf: [
+    {
+      pattern: '^([Ff][Aa][Ss][Tt]|[Aa][Uu][Tt][Oo]|[Bb][Ee][Ss][Tt]|[^/]{1,255}/.{1,255})$',
+      patternErrorMessage: 'must be a model, fast, auto or best, or provider/model',
+    },
+    { 'x-names': 'model' },
+  ],
+} as const
+
+// The type leaves the name of a model out: it says nothing about types.
+const fields = (description: string) =>
+  ({ type: 'object', properties: { model }, default: {}, description }) as {
+    readonly type: 'object'
+    readonly default: Readonly<Record<string, never>>
+    readonly description: string
+  }
 
 /** Changes fields of the request, as if the client had sent the new values. */
 export default defineStage({
@@ -11,6 +29,7 @@ export default defineStage({
   config: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ override: { temperature: 0 }, drop: ['user'] }],
     properties: {
       override: fields(
         'Fields and their values, which replace those of the client. A dotted name reaches nested fields.',
@@ -26,6 +45,17 @@ export default defineStage({
   } as const,
   needs: ['request'],
   provides: ['request'],
+  notAfter: ['validate'],
+  check({ override, default: defaults, drop }, { codecs }, report) {
+    const known = { codecs, report }
+    for (const [name, value] of Object.entries(override)) checkField(['override', name], name, known, value as Json)
+    for (const [name, value] of Object.entries(defaults)) {
+      checkField(['default', name], name, known, value as Json)
+      if (Object.hasOwn(override, name))
+        report(['default', name], `has no effect, because "override" sets "${name}" always`, 'stage', 'warning')
+    }
+    for (const [index, name] of drop.entries()) checkField(['drop', index], name, known)
+  },
   build: (config) => {
     const overrides = changesOf(config, 'override')
     const defaults = changesOf(config, 'default')
@@ -42,6 +72,17 @@ export default defineStage({
     return ({ request }) => ({ request: changed(request.sent) === request.sent ? request : request.rewrite(changed) })
   },
 })
+
+function checkField(
+  path: readonly (string | number)[],
+  name: string,
+  { codecs, report }: Pick<KnownServices, 'codecs'> & { readonly report: SectionReport },
+  value?: Json,
+): void {
+  const flaw = fieldFlaw(codecs, name.split('.'), value)
+  if (flaw?.kind === 'value') report(path, `"${name}": ${flaw.message}`, 'field-value')
+  if (flaw?.kind === 'unknown') report(path, `"${name}": ${flaw.message}`, 'unknown-field', 'warning')
+}
 
 type Path = readonly string[]
 

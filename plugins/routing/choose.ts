@@ -162,6 +162,7 @@ function armsAndTerms(
       a: one.a,
       b: one.b,
       c: one.c,
+      ...(one.gate === undefined ? {} : { gate: one.gate }),
       pass: competing.has(one.model) && (one.pass || all),
       ...(one.model === trial ? { trial: true as const } : {}),
     })),

@@ -5,6 +5,7 @@ import { trialOf } from './explore.ts'
 import { forecast } from './forecast.ts'
 import { levelOf, needOf, priorMean } from './score.ts'
 import type { Scored } from './score.ts'
+import { measuredBy } from './settings.ts'
 import type { RoutingSettings } from './settings.ts'
 import type { Shortlist, ShortlistEntry } from './shortlisted.ts'
 import type { Difficulty } from './tier.ts'
@@ -45,14 +46,14 @@ function knownOf(entry: ShortlistEntry, { mode, difficulty, shortlist, settings,
   const { window, prior_strength: strength, implicit } = settings.experience
   const level = levelOf(quality)
   const mean = priorMean(needOf(complexity, mode), level)
-  const { a, b, observations, pulls } = experience.posterior(
+  const { observations, pulls, ...belief } = experience.posterior(
     { model: name, mode, tier },
     { mean, window, strength, implicit },
   )
-  const outcomes = experience.outcomes(name, tier)
+  const outcomes = experience.outcomes(name, tier, measuredBy(settings))
   const { reliability, firstByte } = outcomes
   const predicted = forecast(entry.model, tier, shortlist, outcomes)
   const bonus = shortlist.incumbent?.model === name ? settings.continuity.bonus : 0
-  const arm = { model: name, level, cost: predicted.cost, a, b, reliability, firstByte, bonus }
+  const arm = { model: name, level, cost: predicted.cost, ...belief, reliability, firstByte, bonus }
   return { entry, arm, forecast: predicted, observations, pulls }
 }

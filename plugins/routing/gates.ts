@@ -1,4 +1,4 @@
-import type { Mode, Services, Slots, Tier } from '../../engine/index.ts'
+import type { Mode, ModelRecord, Services, Slots } from '../../engine/index.ts'
 import { fitting, holds } from '../../engine/kit.ts'
 import type { Demand } from './demand.ts'
 import { qualityTiers } from './preferences.ts'
@@ -12,14 +12,14 @@ export interface AtGates {
   readonly mode: Mode
   readonly models: Slots['principal']['models']
   readonly preferences: RoutingPreferences
-  readonly tier: Tier
+  /** What models did lately in the tier of the request. */
+  readonly outcomesOf: (model: ModelRecord) => Pick<ReturnType<Services['experience']['outcomes']>, 'firstByte'>
   readonly demand: Demand
   /** Estimated tokens of the input. */
   readonly input: number
   /** Most tokens of output: what the client says, otherwise what is assumed. */
   readonly output: { readonly asked: number | undefined; readonly assumed: number }
   readonly graceful: boolean
-  readonly experience: Pick<Services['experience'], 'outcomes'>
 }
 
 /** The gates that concern a request for some of these models, in their order. */
@@ -39,12 +39,11 @@ function allowlist({ models }: AtGates): Gate | undefined {
   }
 }
 
-function constraints({ preferences, tier, experience }: AtGates): Gate | undefined {
+function constraints({ preferences, outcomesOf }: AtGates): Gate | undefined {
   const { allow, deny, minQualityTier, maxLatency } = preferences
   if (allow === undefined && deny.length === 0 && minQualityTier === undefined && maxLatency === undefined)
     return undefined
-  const isSlow = (name: string) =>
-    maxLatency !== undefined && (experience.outcomes(name, tier).firstByte ?? 0) > maxLatency
+  const isSlow = (model: ModelRecord) => maxLatency !== undefined && (outcomesOf(model).firstByte ?? 0) > maxLatency
   return {
     name: 'constraints',
     words: ['within the constraints of the request', 'within the constraints of the request'],
@@ -53,7 +52,7 @@ function constraints({ preferences, tier, experience }: AtGates): Gate | undefin
       (allow === undefined || names(allow, model)) &&
       !names(deny, model) &&
       levelOf(model.quality_tier) >= levelOf(minQualityTier ?? qualityTiers[0]) &&
-      !isSlow(model.name),
+      !isSlow(model),
   }
 }
 

@@ -2,6 +2,7 @@ import { definePlugin, defineSlot } from '../../engine/index.ts'
 import followDecision from './follow-decision.ts'
 import listExperience from './list-experience.ts'
 import pin from './pin.ts'
+import requested from './requested.ts'
 import require from './require.ts'
 import recordRouting from './record-routing.ts'
 import resolve from './resolve.ts'
@@ -18,5 +19,5 @@ export default definePlugin({
     defineSlot({ name: 'decision', summary: 'How a request for a virtual model was decided.' }),
   ],
   services: [smartRouting],
-  stages: [resolve, require, pin, shortlist, select, followDecision, recordRouting, listExperience],
+  stages: [resolve, require, requested, pin, shortlist, select, followDecision, recordRouting, listExperience],
 })

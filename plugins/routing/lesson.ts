@@ -35,14 +35,14 @@ interface Lesson {
 export function lessonOf(decision: Decision, slots: Recorded, scope: Scope): Lesson {
   const { model, measurement } = slots
   const isComplete = model !== undefined && measurement?.read().complete === true
-  const { conversation, incumbent: before, ask, turn, step } = decision.asked
+  const { conversation, incumbent: before, ask, turn, step, isFollowed } = decision.asked
   const decided = isComplete ? decidedOf(decision, slots, scope) : undefined
   const seen: Seen = {
     tries: triesOf(slots, scope),
     ...(isComplete ? { answer: answerOf(decision, slots, scope) } : {}),
     ...(conversation === undefined
       ? {}
-      : { turn: { conversation, ask, turn, step, at: startOf(scope), decision: decided } }),
+      : { turn: { conversation, ask, turn, step, isFollowed, at: startOf(scope), decision: decided } }),
   }
   if (!isComplete || conversation === undefined) return { seen, decided }
   const { complexity, tier } = difficultyOf(decision, model.model.name, { step, incumbent: before })
@@ -66,7 +66,7 @@ function cachedOf({ bill }: Recorded): number {
   return cacheRead / Math.max(1, input + cacheRead + cacheWrite)
 }
 
-function decidedOf({ mode, tier, candidates }: Decision, { model, principal }: Recorded, scope: Scope) {
+function decidedOf({ mode, tier, candidates, asked }: Decision, { model, principal }: Recorded, scope: Scope) {
   const served = model?.model.name ?? ''
   const own = candidates.find((one) => one.model === served)?.cost ?? Infinity
   const cheaper = candidates
@@ -83,6 +83,8 @@ function decidedOf({ mode, tier, candidates }: Decision, { model, principal }: R
     tier,
     key: principal?.kind === 'key' ? principal.id : null,
     cheaper: cheaper?.model ?? null,
+    conversation: asked.conversation ?? null,
+    turn: asked.turn,
   }
 }
 

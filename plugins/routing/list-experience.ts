@@ -41,7 +41,7 @@ function rowOf(
   const mean = priorMean(needOf(middle[tier], mode), levelOf(record.quality_tier))
   const { window, prior_strength: strength, implicit } = rules
   const { a, b, pulls } = experience.posterior(place, { mean, window, strength, implicit })
-  const { reliability, firstByte, slowFirstByte, cacheReads } = experience.outcomes(model, tier)
+  const { reliability, firstByte, slowFirstByte, cacheReads } = experience.outcomes(model, tier, 'now')
   return {
     model,
     mode,

@@ -9,6 +9,8 @@ export interface PropensityArm {
   readonly b: number
   /** Its cost, from 0 to 1, of six doublings. Without `terms`: what its draw was lowered by before it was compared. */
   readonly c: number
+  /** What the gate of quality compared, if that was not Beta(a, b). */
+  readonly gate?: { readonly a: number; readonly b: number }
   /** Whether it passed the gate of quality. */
   readonly pass: boolean
   /** It would have got the trial. */

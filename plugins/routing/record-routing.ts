@@ -36,6 +36,7 @@ export default defineStage({
     'answer',
   ],
   provides: [],
+  pays: ['record-routing'],
   // Longer than a judge may take.
   timeout: '90s',
   uses: ['prices', 'experience', 'smart_routing'],

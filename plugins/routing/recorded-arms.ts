@@ -3,6 +3,7 @@ import type { Known } from './choose.ts'
 import { forecast } from './forecast.ts'
 import type { Propensity, PropensityArm } from './propensity.ts'
 import { costScale, levelOf, needOf, priorMean } from './score.ts'
+import { measuredBy } from './settings.ts'
 import type { RoutingSettings } from './settings.ts'
 import type { Difficulty } from './tier.ts'
 
@@ -33,15 +34,16 @@ interface Arms {
 
 /** The models of a decision as they were, with what other settings and another difficulty change of them. */
 export function armsNow(past: Past, difficulty: Difficulty, replaying: Replaying): Arms {
-  const { catalog, experience, settings } = replaying
+  const { catalog, experience, before, settings } = replaying
   const { arms, terms } = past.propensity
   // The estimate has the ratio of the model that was chosen in it.
-  const input = past.estimate.input / experience.outcomes(past.chosen, past.tier).inputRatio
+  const input = past.estimate.input / experience.outcomes(past.chosen, past.tier, measuredBy(before)).inputRatio
   const expected = { input, maxOutput: undefined, incumbent: undefined }
   const found = arms.flatMap((arm, index) => {
     const record = eligible(arm, catalog)
     if (record === undefined) return []
-    const forecastIn = (tier: Tier) => forecast(record, tier, expected, experience.outcomes(record.name, tier))
+    const forecastIn = (tier: Tier) =>
+      forecast(record, tier, expected, experience.outcomes(record.name, tier, measuredBy(before)))
     return [
       { arm, record, rest: terms?.rest[index] ?? 0, was: forecastIn(past.tier), now: forecastIn(difficulty.tier) },
     ]
@@ -90,19 +92,29 @@ interface Believing {
 
 /** What was known of the quality of a model, over the expectation that the settings and the difficulty give. */
 function beliefNow(
-  { model, a, b }: PropensityArm,
+  { model, a, b, gate }: PropensityArm,
   { level, past, difficulty: { complexity, tier } }: Believing,
   { before, settings, experience }: Replaying,
-): { readonly a: number; readonly b: number } {
+): Pick<Known['arm'], 'a' | 'b' | 'gate'> {
   const { mode } = past
   const { window, prior_strength: strength, implicit } = settings.experience
   const mean = priorMean(needOf(complexity, mode), level)
-  if (tier !== past.tier) return experience.posterior({ model, mode, tier }, { mean, window, strength, implicit })
+  if (tier !== past.tier) {
+    const {
+      observations: _,
+      pulls: __,
+      ...belief
+    } = experience.posterior({ model, mode, tier }, { mean, window, strength, implicit })
+    return belief
+  }
   const old = priorMean(needOf(past.complexity, mode), level)
   const was = before.experience.prior_strength
-  if (mean === old && strength === was) return { a, b }
-  const [successes, failures] = [Math.max(0, a - was * old), Math.max(0, b - was * (1 - old))]
-  return { a: strength * mean + successes, b: strength * (1 - mean) + failures }
+  const moved = (belief: { readonly a: number; readonly b: number }) => {
+    if (mean === old && strength === was) return belief
+    const [successes, failures] = [Math.max(0, belief.a - was * old), Math.max(0, belief.b - was * (1 - old))]
+    return { a: strength * mean + successes, b: strength * (1 - mean) + failures }
+  }
+  return { ...moved({ a, b }), ...(gate && { gate: moved(gate) }) }
 }
 
 function lowest(costs: readonly (number | null)[]): number | null {

@@ -1,6 +1,6 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { Mode, Operation } from '../../engine/index.ts'
-import { modeOf, unknownModel } from '../../engine/kit.ts'
+import { holds, modeOf, unknownModel } from '../../engine/kit.ts'
 import { preferencesOf } from './preferences.ts'
 
 /**
@@ -10,14 +10,24 @@ import { preferencesOf } from './preferences.ts'
 export default defineStage({
   name: 'resolve',
   summary: 'Find the model record of the requested name.',
-  config: noConfig,
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      allowlist: {
+        type: 'boolean',
+        default: true,
+        description: 'Whether a key with a list of models gets one answer for other models and unknown ones.',
+      },
+    },
+  } as const,
   needs: ['request'],
   reads: ['principal', 'preview'],
   provides: ['target'],
   gives: ['preferences'],
   uses: ['smart_routing'],
   build:
-    (_, { catalog }, { smart_routing: routing }) =>
+    ({ allowlist }, { catalog }, { smart_routing: routing }) =>
     ({ request, principal, preview }) => {
       const name = request.model
       const mode = modeOf(name)
@@ -29,6 +39,10 @@ export default defineStage({
         return { target: { name: mode, virtual: true, mode }, preferences }
       }
       const model = catalog.find(name)
+      const { models } = principal ?? {}
+      // What follows describes the model, so that a key must be allowed to use it.
+      if (allowlist && models !== undefined && !(model && holds(models, model.name)))
+        throw new GatewayError('model_not_allowed', { model: name.slice(0, 128) }, { param: 'model' })
       if (!model) throw unknownModel(name, principal, catalog)
       return { target: { name, model } }
     },

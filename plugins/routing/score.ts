@@ -53,6 +53,8 @@ export interface Arm {
   /** Beta(a, b): the probability that its answer is good enough, as far as it is known. */
   readonly a: number
   readonly b: number
+  /** The same as the gate of quality takes it; absent: it is the same. */
+  readonly gate?: { readonly a: number; readonly b: number } | undefined
   /** From 0 to 1. */
   readonly reliability: number
   /** Milliseconds until its first byte, usually; null: unknown. */
@@ -103,7 +105,7 @@ export interface Scored extends Arm {
  * `best` and the lower cost otherwise, then the name. Models draw in the order of their names.
  */
 export function ranked(arms: readonly Arm[], rules: Rules): readonly Scored[] {
-  const best = Math.max(...arms.map(meanOf))
+  const best = Math.max(...arms.map(gateMeanOf))
   const cheapest = arms.reduce<number | null>((least, { cost }) => lower(least, cost), null)
   const share = qualityShare(rules.complexity, rules.weight)
   const draws = rules.random && drawsOf([...arms, ...(rules.gone ?? [])], rules.random)
@@ -126,7 +128,7 @@ function drawsOf(arms: readonly Pick<Arm, 'model' | 'a' | 'b'>[], random: Random
 function scored(arm: Arm, drawn: number | undefined, { mode, share, cheapest, least }: Scoring): Scored {
   const mean = meanOf(arm)
   const draw = drawn ?? mean
-  const pass = mean >= least
+  const pass = gateMeanOf(arm) >= least
   const latency = arm.firstByte === null ? 0.5 : 1 / (1 + arm.firstByte / halfLatency)
   const quick = mode === 'fast' ? 0.1 : 0.05
   const { c, rest } = arm.recorded ?? {
@@ -153,6 +155,10 @@ function byName({ model: one }: Pick<Arm, 'model'>, { model: other }: Pick<Arm, 
 
 function meanOf({ a, b }: Pick<Arm, 'a' | 'b'>): number {
   return a / (a + b)
+}
+
+function gateMeanOf(arm: Arm): number {
+  return meanOf(arm.gate ?? arm)
 }
 
 function lower(one: number | null, other: number | null): number | null {

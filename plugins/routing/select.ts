@@ -33,6 +33,8 @@ type Asked = Pick<Shortlist, 'conversation' | 'incumbent' | 'input'> & {
   /** User turns so far, and results of tools since the last one. */
   readonly turn: number
   readonly step: number
+  /** Whether the client named the conversation, or sent an answer of it. */
+  readonly isFollowed: boolean
 }
 
 declare module '../../engine/index.ts' {
@@ -50,9 +52,10 @@ export default defineStage({
   needs: ['request', 'target', 'ensemble', 'shortlist'],
   reads: ['verdict', 'principal', 'preview'],
   provides: ['decision', 'candidates'],
-  uses: ['smart_routing', 'experience', 'members', 'routing_records'],
+  owes: [{ duty: 'record-routing', at: 'finally', ahead: ['log'] }],
+  uses: ['smart_routing', 'experience', 'members', 'routing_records', 'conversations'],
   build:
-    (_config, { catalog }, { smart_routing: routing, experience, members, routing_records: records }) =>
+    (_config, { catalog }, { smart_routing: routing, experience, members, routing_records: records, conversations }) =>
     ({ request, target, ensemble, shortlist, verdict, principal, preview }, scope) => {
       const mode = modeIn(target)
       const running = preview?.settings ?? routing.settings
@@ -91,6 +94,7 @@ export default defineStage({
           ask: ensemble.ask,
           turn: Number(facts['turn'] ?? 0),
           step,
+          isFollowed: facts['first'] === false || conversations.isNamed(request),
         },
         block: decidedBlock({
           mode,

@@ -34,8 +34,11 @@ const perMode = <R extends Range>(
     },
   }) as const
 
+/** The tier of floors and caps that are not set. */
+export const usualTier = 'MEDIUM'
+
 const tier = (title: string, description: string) =>
-  ({ enum: [...tiers, null], title, default: 'MEDIUM', description }) as const
+  ({ enum: [...tiers, 'none', null], title, default: usualTier, description }) as const
 
 /** The section `smart_routing`. */
 export const settings = {
@@ -89,7 +92,7 @@ export const settings = {
       title: 'Lowest tiers',
       additionalProperties: false,
       default: {},
-      description: 'The lowest tier of some requests; SIMPLE or null: no limit. Floors win over caps.',
+      description: 'The lowest tier of some requests; none: no limit; null: the default. Floors win over caps.',
       properties: {
         vision: tier('Images', 'If the last message of the user has an image.'),
         structured_output: tier('Structured output', 'If the answer must match a JSON schema.'),
@@ -101,7 +104,7 @@ export const settings = {
       title: 'Highest tiers',
       additionalProperties: false,
       default: {},
-      description: 'The highest tier of some requests; COMPLEX or null: no limit.',
+      description: 'The highest tier of some requests; none: no limit; null: the default.',
       properties: {
         routine_success: tier('Routine', 'If an agent only reads, and its last calls of tools have succeeded.'),
       },
@@ -127,7 +130,8 @@ export const settings = {
           type: 'boolean',
           title: 'On',
           default: true,
-          description: 'Whether decisions draw lots. If not, equal requests are decided equally.',
+          description:
+            'Whether some decisions are random, so that routing learns about other models. If not, equal requests get equal decisions.',
         },
         warmup_pulls: {
           type: 'integer',
@@ -201,3 +205,8 @@ export const settings = {
 } as const
 
 export type RoutingSettings = ConfigOf<typeof settings>
+
+/** Which figures of models count: without exploration those of the last full hour, so that equal requests are decided alike. */
+export function measuredBy({ exploration }: Pick<RoutingSettings, 'exploration'>): 'now' | 'hour' {
+  return exploration.enabled ? 'now' : 'hour'
+}

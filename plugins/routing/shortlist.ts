@@ -7,6 +7,7 @@ import { moneyGate, purseOf } from './money-gate.ts'
 import { Pool } from './pool.ts'
 import { preferencesOf } from './preferences.ts'
 import { tellReasons } from './reasoning.ts'
+import { measuredBy } from './settings.ts'
 import type { Shortlist, ShortlistEntry } from './shortlisted.ts'
 import { Sieve } from './sieve.ts'
 import { limited } from './tier.ts'
@@ -36,7 +37,7 @@ export default defineStage({
       const { conversation, incumbent, notes } = await continuityOf(request, principal, services)
       const neutral = request.neutral('generate')
       const difficulty = limited(ensemble, { facts: ensemble.facts, format: neutral.format }, settings)
-      const outcomesOf = ({ name }: ModelRecord) => experience.outcomes(name, difficulty.tier)
+      const outcomesOf = ({ name }: ModelRecord) => experience.outcomes(name, difficulty.tier, measuredBy(settings))
       const { maxOutputTokens: maxOutput } = neutral
       const expected = { input: tokens.ofRequest(request.protocol, request.body), maxOutput, incumbent }
       const pooled = pool.of(request, mode)
@@ -52,12 +53,11 @@ export default defineStage({
           mode,
           models: principal?.models,
           preferences: preferences ?? preferencesOf(request),
-          tier: difficulty.tier,
+          outcomesOf,
           demand: demandOf(neutral),
           input: expected.input,
           output: { asked: maxOutput, assumed: limits.settings.assumed_output_tokens },
           graceful: settings.graceful_degradation,
-          experience,
         }
         for (const gate of gatesFor(at, entries)) sieve.pass(gate)
         const purse = await purseOf(cap, principal, services)

@@ -1,5 +1,6 @@
 import type { GenerateRequest, Slots, Tier } from '../../engine/index.ts'
 import { tierRanges, tiers } from '../../engine/kit.ts'
+import { usualTier } from './settings.ts'
 import type { RoutingSettings } from './settings.ts'
 
 /** How difficult a request is taken to be. */
@@ -49,8 +50,10 @@ export function limited(
   }
   const notes: string[] = []
   let now = difficulty
-  const apply = (kind: string, name: keyof typeof holding, tier: Tier | null, change: typeof atLeast) => {
-    const changed = tier === null || !holding[name] ? now : change(now, tier)
+  const apply = (kind: string, name: keyof typeof holding, given: Tier | 'none' | null, change: typeof atLeast) => {
+    // A file may write null, as a merge patch does to have the default back.
+    const tier = given ?? usualTier
+    const changed = tier === 'none' || !holding[name] ? now : change(now, tier)
     if (changed.tier !== now.tier) notes.push(`${kind}=${name}:${tier}`)
     now = changed
   }

@@ -1,4 +1,4 @@
-import type { Host, JsonObject, Services } from '../../engine/index.ts'
+import type { Finding, Host, JsonObject, Services } from '../../engine/index.ts'
 import { timeText } from '../../engine/kit.ts'
 
 /** The state of the running configuration for clients. */
@@ -6,7 +6,7 @@ export async function configurationState(
   { running, scrub }: Pick<Host, 'running' | 'scrub'>,
   processes: Services['processes'],
 ): Promise<JsonObject> {
-  const { version, loadedAt, files, off } = running.state()
+  const { version, loadedAt, files, off, risks } = running.state()
   const others = await processes.list()
   return {
     version,
@@ -19,6 +19,7 @@ export async function configurationState(
       current: configVersion === version,
     })),
     off: [...off],
+    ...(risks.length > 0 && { risks: findingsIn(risks, scrub) }),
   }
 }
 
@@ -27,6 +28,9 @@ export function refusalOf(running: Host['running'], scrub: Host['scrub'], file?:
   const { refused } = running.state()
   const found = refused?.findings.filter((finding) => file === undefined || finding.file === file) ?? []
   if (refused === undefined || found.length === 0) return null
-  const findings = found.map((finding) => ({ ...finding, message: scrub(finding.message) }))
-  return { at: timeText(refused.at), findings }
+  return { at: timeText(refused.at), findings: findingsIn(found, scrub) }
+}
+
+function findingsIn(found: readonly Finding[], scrub: Host['scrub']): JsonObject[] {
+  return found.map((finding) => ({ ...finding, message: scrub(finding.message) }))
 }

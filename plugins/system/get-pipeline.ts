@@ -27,6 +27,7 @@ export default defineStage({
       const { since, data } = await requests.pipelineTimes(name)
       const whole = {
         ...pipelineWire(pipeline),
+        ...(pipeline.without.length > 0 ? { without: [...pipeline.without] } : {}),
         yaml: scrub(pipeline.yaml()),
         plan: stages,
         finally: last,

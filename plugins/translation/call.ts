@@ -3,6 +3,7 @@ import { GatewayError, defineStage } from '../../engine/index.ts'
 import {
   AwsEventStream,
   FrameDecoder,
+  JsonLines,
   answerHold,
   answering,
   collect,
@@ -58,6 +59,17 @@ export default defineStage({
   } as const,
   needs: ['request', 'model', 'upstream'],
   provides: ['answer', 'upstream'],
+  owes: [
+    { duty: 'apply-policy', at: 'before', while: 'parameters' },
+    { duty: 'limit', at: 'before' },
+    { duty: 'allow', at: 'before', of: 'candidates' },
+    { duty: 'reserve', at: 'before' },
+    { duty: 'breaker', at: 'before', of: 'model' },
+    { duty: 'answered', at: 'after', with: 'breaker' },
+    { duty: 'price', at: 'finally' },
+    { duty: 'charge', at: 'finally' },
+    { duty: 'log', at: 'finally' },
+  ],
   // A whole answer is complete only at its end.
   timeout: '1h',
   uses: ['prices'],
@@ -84,9 +96,10 @@ export default defineStage({
         }
         return await asking(upstream).catch((error: unknown) => {
           const whole = forgotten(error) && upstream.whole?.()
-          if (!whole) throw error
-          scope.note('conversation', 'lost by the provider')
-          return asking(whole)
+          if (whole) scope.note('conversation', 'lost by the provider')
+          const other = whole || without(upstream, error)
+          if (!other) throw error
+          return asking(other)
         })
       } catch (error) {
         if (isRefused(error)) free()
@@ -97,6 +110,11 @@ export default defineStage({
     }
   },
 })
+
+/** The request without what the gateway has added to it, if that is what the provider refused. */
+function without({ added }: Upstream, error: unknown): Upstream | undefined {
+  return error instanceof GatewayError && added?.refused(error.failure) ? added.without() : undefined
+}
 
 interface Asking {
   /** The provider's protocol. */
@@ -181,11 +199,21 @@ function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading:
 /** The bytes of a stream as server-sent events, for any framing of the codec; undefined for another media type. */
 function framed(source: Source, media: string, { codec, host, scope }: Reading): Source | undefined {
   const { framing = 'sse' } = codec
-  if (framing === 'sse') return media.startsWith('text/event-stream') ? source : undefined
-  return media.startsWith('application/vnd.amazon.eventstream')
-    ? through(source, new AwsEventStream(eventRoom(host, scope)))
-    : undefined
+  const is = (types: readonly string[]) => types.some((type) => media.startsWith(type))
+  switch (framing) {
+    case 'sse':
+      return is(['text/event-stream']) ? source : undefined
+    case 'aws-event-stream':
+      return is(['application/vnd.amazon.eventstream'])
+        ? through(source, new AwsEventStream(eventRoom(host, scope)))
+        : undefined
+    case 'ndjson':
+      return is(jsonLines) ? through(source, new JsonLines(eventRoom(host, scope))) : undefined
+  }
 }
+
+/** Media types of lines of JSON: none is registered. */
+const jsonLines = ['application/x-ndjson', 'application/ndjson', 'application/jsonl', 'application/x-jsonlines']
 
 async function events(stream: Source, model: string, reading: Reading): Promise<AnswerContent> {
   const decoder = new FrameDecoder()

@@ -1,5 +1,13 @@
 import { GatewayError } from '../../engine/index.ts'
-import { answerHold, collect, isObject, parsedJson, retryAfterOf, scrubbedFailure } from '../../engine/kit.ts'
+import {
+  answerHold,
+  collect,
+  isObject,
+  parsedJson,
+  refusedAccess,
+  retryAfterOf,
+  scrubbedFailure,
+} from '../../engine/kit.ts'
 import type {
   Answer,
   AnyCodec,
@@ -98,7 +106,7 @@ export function refused(told: Failure, model: string, host: Host): GatewayError 
   switch (code) {
     // The client must not see what a provider says about our credentials or its internal errors.
     case 'upstream_refused_key':
-      return new GatewayError(code, { model }, { cause: failure, tags, ...again, shouldRetry: false })
+      return refusedAccess(failure, model, { cause: failure, tags, ...again, shouldRetry: false })
     case 'upstream_timeout':
       return new GatewayError(code, { model }, { cause: failure, tags, ...again })
     case 'overloaded':

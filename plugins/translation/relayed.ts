@@ -9,7 +9,7 @@ import {
   speaksToUpstreams,
   through,
 } from '../../engine/kit.ts'
-import type { AnyCodec, Failure, Frame, Measurement, Source, StreamGuard } from '../../engine/index.ts'
+import type { AnyCodec, Failure, Frame, Measurement, Source, StreamGuard, Unshown } from '../../engine/index.ts'
 import type { EventRoom, Transform } from '../../engine/kit.ts'
 import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
@@ -36,7 +36,7 @@ export function relayed(exchange: Passing, source: Source): ClientAnswer {
   let told: ReturnType<Measurement['read']> | undefined
   return {
     body: eventStream(exchange, through(source, relay), () => relay.torn),
-    measurement: { read: () => (told ??= { ...relay.measured(), losses: [] }) },
+    measurement: { read: () => (told ??= { ...relay.measured(), losses: [] }), unshown: () => relay.unshown },
     losses: exchange.upstream.losses,
   }
 }
@@ -97,6 +97,11 @@ class Relay implements Transform {
     if (!this.torn) return this.#ending(error)
     this.#failure = failureOf(error, this.#exchange)
     return undefined
+  }
+
+  /** What the client did not get because it has not requested it. */
+  get unshown(): Unshown | undefined {
+    return this.#guard?.unshown
   }
 
   /** The measurement of the stream, with estimated usage if the end that reports it is missing. */

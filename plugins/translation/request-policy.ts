@@ -20,11 +20,17 @@ const settings = {
       description:
         "The model name in answers. upstream: the provider's name; gateway: the name of the model's own record, except in stream events larger than `resilience.max_event_bytes`, which are not parsed.",
     },
+    lost_content: {
+      enum: ['refuse', 'describe'],
+      default: 'refuse',
+      description:
+        'An image or file of the last turn that the provider cannot be given. refuse: 400, unless another candidate takes it; describe: a text such as `[file omitted]` in its place. Those of earlier turns, and files given by an address that cannot be fetched, are always described.',
+    },
     prompt_caching: {
       enum: ['off', 'asked', 'auto'],
-      default: 'asked',
+      default: 'auto',
       description:
-        'Cache marks in requests to messages and converse upstreams, for clients whose protocol has none. off: never; asked: for requests with a prompt_cache_key; auto: always.',
+        'Cache marks in requests to messages and converse upstreams, for clients whose protocol has none. off: never; asked: for requests with a prompt_cache_key; auto: also once the history holds an answer.',
     },
   },
 } as const

@@ -156,8 +156,10 @@ function whole(exchange: AnswerContext, answer: WholeAnswer): ClientAnswer {
     ...unitsOf(exchange, body),
     ...wholly,
   })
-  const measurement = { read: () => (read ??= metered()) }
-  const given = own && body !== null ? named(bytes, candidate.model.name) : bytes
+  const shown = body === null ? undefined : codec.relay?.shown?.(bytes, asked(exchange))
+  const measurement = { read: () => (read ??= metered()), unshown: () => shown?.unshown }
+  const visible = shown?.bytes ?? bytes
+  const given = own && body !== null ? named(visible, candidate.model.name) : visible
   return { body: { kind: 'bytes', bytes: given, type }, measurement, losses: upstream.losses }
 }
 

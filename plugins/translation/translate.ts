@@ -8,8 +8,22 @@ import {
   spliceField,
   spliceString,
 } from '../../engine/kit.ts'
-import type { AnyClientCodec, Body, Candidate, Envelope, Host, Loss, Services, Upstream } from '../../engine/index.ts'
+import type {
+  Amendment,
+  AnyClientCodec,
+  Body,
+  Candidate,
+  Envelope,
+  Host,
+  JsonObject,
+  Loss,
+  Operation,
+  RequestOf,
+  Services,
+  Upstream,
+} from '../../engine/index.ts'
 import { byteLane } from './lane.ts'
+import { refuseLost } from './lost-content.ts'
 import { cuttable } from './stop-cut.ts'
 import { searchPolicy } from './search-policy.ts'
 import type { SearchPolicy } from './search-policy.ts'
@@ -22,7 +36,7 @@ export default defineStage({
   needs: ['request', 'model'],
   provides: ['upstream'],
   uses: ['web_search', 'request_policy'],
-  build: (_, host, { web_search: searches, request_policy: { prompt_caching: caching } }) => {
+  build: (_, host, { web_search: searches, request_policy: { prompt_caching: caching, lost_content: lost } }) => {
     const policy = searchPolicy(searches)
     const relays = byteLane(host, searches)
     return ({ request, model }) => {
@@ -31,7 +45,9 @@ export default defineStage({
       if (!codec.request && model.offer.protocol !== request.protocol) throw unable(model)
       const whole = () => {
         const changed = policy !== undefined && codec.request?.searches?.(request.body) === true
-        return translated(request, model, host, { caching, policy: changed ? policy : undefined })
+        const upstream = translated(request, model, host, { caching, policy: changed ? policy : undefined })
+        if (lost === 'refuse') refuseLost(request, upstream.losses)
+        return upstream
       }
       if (!relays(request, model)) return { upstream: whole() }
       const upstream = same(request, model, codec)
@@ -54,10 +70,22 @@ function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCo
     exact || codec.request
       ? renamed(request, model.upstream_model, codec)
       : new BytesBody(Buffer.from(JSON.stringify({ ...body, model: model.upstream_model, routing: undefined })))
+  const plain: Upstream = { same: true, body: printed, contentType, losses: request.losses }
   // Only JSON is amended, and JSON is always in memory.
-  if (!amended || !printed.bytes) return { same: true, body: printed, contentType, losses: request.losses }
+  if (!amended || !printed.bytes) return plain
   const amendedBody = new BytesBody(putMembers(printed.bytes, body, amended.fields))
-  return { same: true, body: amendedBody, contentType, losses: [...request.losses, ...(amended.losses ?? [])] }
+  return {
+    ...plain,
+    body: amendedBody,
+    losses: [...plain.losses, ...(amended.losses ?? [])],
+    ...adding(amended, plain),
+  }
+}
+
+/** The request without the fields that its provider may refuse. */
+function adding(amended: Amendment, without: Upstream): Pick<Upstream, 'added'> {
+  if (!amended.refused) return {}
+  return { added: { refused: (failure) => amended.refused?.(failure) === true, without: () => without } }
 }
 
 const modelAndRouting = new FieldNames(['model', 'routing'])
@@ -102,6 +130,7 @@ function translated(
   if (offer.protocol === undefined) return { same: false, ...cutting(stopsOf(request), request.losses) }
   const changed = policy?.(request.neutral('generate'))
   const codec = host.upstreamCodec(offer.protocol)
+  const own = offer.protocol === request.protocol ? host.codec(request.protocol) : undefined
   if (!codec.request)
     throw new GatewayError('invalid_request_error', {
       model: model.name,
@@ -118,15 +147,30 @@ function translated(
     offer,
     origin,
     // A client of the provider's own protocol sets its own cache marks.
-    caching: offer.protocol === request.protocol ? 'off' : caching,
+    caching: own ? 'off' : cachingOf(caching, neutral),
   })
-  return {
+  const upstream = (body: JsonObject): Upstream => ({
     same: false,
     body: new BytesBody(Buffer.from(JSON.stringify(body))),
     contentType: 'application/json',
     ...cutting(cuts, [...request.losses, ...(changed?.losses ?? []), ...losses]),
     ...(restore ? { restore } : {}),
-  }
+  })
+  const { headers } = request
+  const amended = own?.relay?.amend?.({ body, headers }, offer, model.upstream_model)
+  return amended ? { ...upstream({ ...body, ...amended.fields }), ...adding(amended, upstream(body)) } : upstream(body)
+}
+
+/**
+ * Whether to set cache marks. A write to the cache costs more than plain input, so it must be likely that the prompt
+ * comes again: a conversation that has begun goes on.
+ */
+function cachingOf(caching: Wishes['caching'], request: RequestOf<Operation>): Wishes['caching'] {
+  if (caching !== 'auto' || !('items' in request)) return caching
+  const begun = request.items.some(
+    (item) => item.type === 'call' || (item.type === 'message' && item.role === 'assistant'),
+  )
+  return begun ? 'auto' : 'asked'
 }
 
 /** Losses of a provider that answers in neutral form. */

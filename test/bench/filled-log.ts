@@ -13,7 +13,7 @@ const skewed = (most: number) => `(abs(random()) % 1000) * (abs(random()) % 1000
 /** What several columns of row `i` are made of, drawn once. */
 const drawn = `select i, ${any(50)} as key, ${any(10)} as model, ${any(50)} as outcome from numbers`
 
-const stages = ['auth', 'parse', 'apply-policy', 'validate', 'limit', 'route/resolve', 'route/switch/2/pin']
+const stages = ['auth', 'parse', 'apply-policy', 'validate', 'limit', 'route/resolve', 'route/switch/2/requested']
 const tries = ['breaker', 'translate', 'call', 'answered', 'translate-back'].map((name) => `generate/attempt/${name}`)
 const metadata = JSON.stringify({
   times: {},

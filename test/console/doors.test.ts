@@ -141,6 +141,17 @@ describe('console/set-up', () => {
     await page.getByRole('alert').getByText(/token/i).waitFor()
   })
 
+  it('takes the token of a link that is pasted into a tab that is open', async () => {
+    const page = await rig.open('/')
+    await page.getByText('Open the link that the gateway printed').waitFor()
+    expect(new URL(page.url()).pathname).to.equal('/setup')
+    await page.evaluate(`location.hash = '#token=${rig.setupToken}'`)
+    await page.getByLabel('Username').waitFor()
+    expect(new URL(page.url()).hash).to.equal('')
+    await page.goBack()
+    expect(page.url()).not.to.include(rig.setupToken)
+  })
+
   it('makes the first account, without the token in the address', async () => {
     const page = await rig.open(`/setup#token=${rig.setupToken}`)
     await shows(page, 'Set up Sluice')

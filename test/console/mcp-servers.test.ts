@@ -52,7 +52,7 @@ describe('console/mcp-servers', () => {
     )
     rig = await startConsole(this, {
       records: {
-        mcp: { allow_stdio: ['node', '/bin/tool'] },
+        mcp: { allow_stdio: [{ command: 'node', arguments: ['server.mjs', '*'] }, '/bin/tool'] },
         mcp_servers: [
           { name: 'docs', transport: 'http', url: `${upstream.url}/mcp`, headers: { 'x-key': 'a secret of the docs' } },
           { name: 'gone', transport: 'http', url: 'http://127.0.0.1:9/mcp' },
@@ -191,12 +191,13 @@ describe('console/mcp-servers', () => {
     const page = await rig.signedIn('admin', '/mcp-servers?add=1')
     await page.getByRole('radio', { name: 'A program here (stdio)' }).click()
     await page.getByRole('textbox', { name: 'Name' }).first().fill('program')
+    await page.getByText('as it stands there: node server.mjs *; /bin/tool').waitFor()
     await page.getByRole('radio', { name: 'node' }).click()
     expect(await axe(page)).to.deep.equal([])
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: 'program' }).waitFor()
     const { body } = await rig.gateway.asAdmin('GET /api/mcp/servers/program')
-    expect(body).to.deep.include({ transport: 'stdio', command: 'node', environment: {} })
+    expect(body).to.deep.include({ command: 'node', arguments: ['server.mjs', '*'], environment: {} })
     await page.getByRole('button', { name: 'Delete' }).waitFor()
     await rig.gateway.asAdmin('DELETE /api/mcp/servers/program')
     await page.close()

@@ -37,6 +37,7 @@ describe('console/members', () => {
 
     await page.getByRole('textbox', { name: 'Username' }).fill('M.Klein')
     await page.getByRole('radiogroup', { name: 'Role' }).getByRole('radio', { name: 'admin' }).click()
+    await page.getByLabel('Your password').fill(password)
     await page.getByRole('button', { name: 'Set Budget' }).click()
     await page.getByRole('textbox', { name: 'Amount' }).fill('50')
     expect(await axe(page)).to.deep.equal([])
@@ -106,8 +107,15 @@ describe('console/members', () => {
     const { id, ask } = await rig.gateway.addMember({ username: 'rising' })
     const page = await rig.signedIn('admin', `/members/${id}`)
     await page.getByRole('radiogroup', { name: 'Role' }).getByRole('radio', { name: 'admin' }).click()
+    await page.getByLabel('Your password').fill('not the password')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').getByText('The password is wrong.').first().waitFor()
+    expectedFailures(401)
+    await page.getByLabel('Your password').fill(password)
+    expect(await axe(page)).to.deep.equal([])
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('status').getByText('Saved.').waitFor()
+    expect(await page.getByLabel('Your password').count()).to.equal(0)
     expect((await record(id))['role']).to.equal('admin')
     // Another role ends the sessions.
     expect((await ask('GET /api/me')).status).to.equal(401)

@@ -31,6 +31,19 @@ describe('console/configuration', () => {
     expect(await axe(page)).to.deep.equal([])
   })
 
+  it('shows above every page what strangers may use', async () => {
+    const page = await rig.signedIn('admin', '/configuration')
+    const finding = { file: 'sluice.yaml', line: 3, column: 7, code: 'open-door', message: 'trusts everybody' }
+    await page.route('**/api/config/status', async (route) => {
+      const answer = (await (await route.fetch()).json()) as object
+      await route.fulfill({ json: { ...answer, risks: [finding] } })
+    })
+    await page.reload()
+    const strip = page.getByRole('region', { name: 'Attention' })
+    await strip.getByText('Open to strangers').waitFor()
+    await strip.getByText('trusts everybody').waitFor()
+  })
+
   it('shows where a refused configuration is wrong, here and above every page', async () => {
     const page = await rig.signedIn('admin', '/configuration')
     const finding = { file: 'sluice.yaml', line: 3, column: 7, code: 'unknown-field', message: 'unknown field "modls"' }

@@ -113,7 +113,7 @@ describe('console/pipelines', () => {
         .getByRole('treeitem', { name })
         .evaluate((item) => item.ownerDocument.defaultView?.getComputedStyle(item).opacity)
     expect(await opacity(/^classify,/)).to.equal('0.25')
-    expect(await opacity(/^pin,/)).to.equal('1')
+    expect(await opacity(/^requested,/)).to.equal('1')
     const row = page.locator('main').getByRole('link', { name: /^Request / })
     expect(await row.getAttribute('href')).to.equal(`/logs/${request}`)
     await page.getByRole('radio', { name: 'Last hour' }).click()

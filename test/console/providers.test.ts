@@ -142,6 +142,32 @@ describe('console/providers', () => {
     expect(body['config']).to.include({ base_url: `${upstream.url}/v2` })
   })
 
+  it('ask for their secrets again when their address changes', async () => {
+    await rig.gateway.asAdmin('POST /api/config/providers', {
+      name: 'moving',
+      type: 'native',
+      config: { base_url: `${upstream.url}/v1`, api_key: 'sk-abcdefghijklmnop-1234', headers: { 'x-team': 'a team' } },
+      allow_private: true,
+    })
+    const page = await rig.signedIn('admin', '/providers/moving')
+    await page.getByText('Set, ends in 1234').waitFor()
+    const moved = `${upstream.url.replace('127.0.0.1', 'localhost')}/v1`
+    await page.getByRole('textbox', { name: 'Base URL', exact: true }).fill(moved)
+    await page.getByRole('button', { name: 'Save' }).click()
+    const key = page.getByRole('textbox', { name: 'API key', exact: true })
+    await key.waitFor()
+    const team = page.getByRole('textbox', { name: 'x-team', exact: true })
+    for (const field of [key, team]) expect(await field.getAttribute('aria-invalid')).to.equal('true')
+    expect(await page.getByText(/to another place: enter it again/).count()).to.be.greaterThan(1)
+    expect(await axe(page)).to.deep.equal([])
+    await key.fill('sk-another-one-5678')
+    await team.fill('another team')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Set, ends in 5678').waitFor()
+    const { body } = await rig.gateway.asAdmin('GET /api/config/providers/moving')
+    expect(body['config']).to.include({ base_url: moved })
+  })
+
   it('are chosen by the card of a preset, which fills in the address', async () => {
     const page = await rig.signedIn('admin', '/providers?add=1', { width: 1920 })
     const cards = page.getByRole('group', { name: 'Common providers' })

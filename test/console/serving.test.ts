@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -63,6 +63,26 @@ describe('console/serving', () => {
       nonces.add(nonce)
     }
     expect(nonces).to.have.property('size', 6)
+  })
+
+  it('answers programs 404 at addresses that are not of the console', async () => {
+    for (const path of ['/metrics', '/openapi.json', '/docs', '/redoc', '/no/such/place', '/settingsx'])
+      for (const accept of [
+        '*/*',
+        'application/json',
+        'application/openmetrics-text;version=1.0.0,text/plain,*/*;q=0.1',
+      ]) {
+        const response = await fetch(gateway.url + path, { headers: { accept } })
+        expect(response.status, path).to.equal(404)
+        expect(response.headers.get('content-type'), path).to.include('application/json')
+        expect(await response.json(), path).to.have.nested.property('error.code', 'not_found')
+        expect((await fetch(gateway.url + path, { headers: browser })).status, path).to.equal(200)
+      }
+    const router = readFileSync(join(import.meta.dirname, '../../console/src/app/router.tsx'), 'utf8')
+    const paths = [...router.matchAll(/\b(?:screen|door)\('(\/[^']*)'/g)].map(([, path = '']) => path)
+    expect(paths).to.have.length.above(20)
+    for (const path of paths)
+      expect((await fetch(gateway.url + path, { headers: { accept: '*/*' } })).status, path).to.be.oneOf([200, 401])
   })
 
   it('answers files in the smallest form that the client accepts', async () => {

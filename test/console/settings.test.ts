@@ -97,8 +97,8 @@ describe('console/settings', () => {
   it('that something else decides are only read, and say by what', async () => {
     const page = await rig.signedIn('admin', '/settings/mcp_security')
     await page.getByTitle('mcp.allow_stdio').getByText('in file').waitFor()
-    await page.getByText('Commands of stdio servers', { exact: true }).waitFor()
-    expect(await page.getByRole('textbox', { name: 'Commands of stdio servers' }).count()).to.equal(0)
+    await page.getByText('Programs of stdio servers', { exact: true }).waitFor()
+    expect(await page.getByRole('textbox', { name: 'Programs of stdio servers' }).count()).to.equal(0)
     expect(await axe(page)).to.deep.equal([])
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved. It is in force.').waitFor()

@@ -138,7 +138,7 @@ describe('mcp/forbidden', () => {
       },
     })
     try {
-      const made = await admin.asAdmin('POST /api/api-keys', { name: 'agent' })
+      const made = await admin.asAdmin('POST /api/api-keys', { name: 'agent', mcp_servers: ['tools'] })
       const { id, key } = made.body as { id: string; key: string }
       const headers = { authorization: `Bearer ${key}`, accept: bothTypes, 'content-type': 'application/json' }
       const ask = (message: Rpc, session?: string) =>

@@ -22,7 +22,7 @@ describe('mcp/processes', function () {
       database: { url: `sqlite:${here.folder}/sluice.db` },
       providers: [{ name: 'echo', type: 'echo' }],
       models: [{ name: 'echo', provider: 'echo' }],
-      api_keys: [{ name: 'test', key }],
+      api_keys: [{ name: 'test', key, mcp_servers: ['tools'] }],
       mcp_servers: [{ name: 'tools', transport: 'stdio', command: process.execPath, arguments: [program] }],
     }
     await here.write('config/sluice.yaml', JSON.stringify(settings))

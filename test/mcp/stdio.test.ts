@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { startAdmin } from '../support/admin.ts'
+import { keyFor, startAdmin } from '../support/admin.ts'
 import { EventReader } from '../support/mcp-events.ts'
 import { bothTypes, otherKey, startMcp } from '../support/mcp.ts'
 import type { Calling, McpRig, Rpc } from '../support/mcp.ts'
@@ -14,6 +14,7 @@ const stdio = (name: string, more: object = {}) => ({
   arguments: [program, 'an argument; with $signs'],
   ...more,
 })
+const allowed = { command: process.execPath, arguments: [program, '*'], environment: ['MORE'] }
 const initialize = (version = '2025-11-25', id: unknown = 0) => ({
   jsonrpc: '2.0',
   id,
@@ -65,6 +66,10 @@ describe('mcp/stdio', function () {
     )
   })
   after(() => rig.close())
+  const begun: Calling[] = []
+  afterEach(async () => {
+    for (const session of begun.splice(0)) await rig.delete(session)
+  })
 
   const begin = async (calling: Calling = {}, version?: string) => {
     const response = await rig.post(initialize(version), calling)
@@ -72,6 +77,7 @@ describe('mcp/stdio', function () {
     await response.text()
     const session = response.headers.get('mcp-session-id') ?? ''
     await rig.post({ jsonrpc: '2.0', method: 'notifications/initialized' }, { ...calling, session })
+    begun.push({ ...calling, session })
     return { ...calling, session }
   }
   const stream = async (message: Rpc, calling: Calling) => {
@@ -367,13 +373,16 @@ describe('mcp/stdio', function () {
   })
 
   it('a change of its record ends its sessions; every other change keeps them', async () => {
-    const admin = await startAdmin({ records: { mcp: { allow_stdio: [process.execPath] } } })
+    const admin = await startAdmin({
+      records: { mcp: { allow_stdio: [allowed] } },
+    })
     const at = '/api/mcp/servers'
+    let key = ''
     const post = (server: string, message: Rpc, session?: string) =>
       fetch(`${admin.url}/servers/${server}/mcp`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${admin.key}`,
+          authorization: `Bearer ${key}`,
           accept: bothTypes,
           'content-type': 'application/json',
           ...(session === undefined ? {} : { 'mcp-session-id': session }),
@@ -393,6 +402,7 @@ describe('mcp/stdio', function () {
         const made = await admin.asAdmin(`POST ${at}`, stdio(name))
         expect(made.status, JSON.stringify(made.body)).to.equal(201)
       }
+      key = await keyFor(admin, 'stays', 'changes')
       const [stays, changes] = [await started('stays'), await started('changes')]
       const waiting = new EventReader(await post('changes', call(2, 'wait'), changes.session))
       const changed = await admin.asAdmin(`PATCH ${at}/changes`, { environment: { MORE: ' more' } })

@@ -2,7 +2,7 @@ import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { startAdmin } from '../support/admin.ts'
+import { keyFor, startAdmin } from '../support/admin.ts'
 import { EventReader } from '../support/mcp-events.ts'
 import { bothTypes, startMcp } from '../support/mcp.ts'
 import type { Calling, McpRig, Rpc } from '../support/mcp.ts'
@@ -50,11 +50,17 @@ describe('mcp: programs that do what they should not', function () {
     )
   })
   after(() => rig.close())
+  const begun: Calling[] = []
+  afterEach(async () => {
+    for (const session of begun.splice(0)) await rig.delete(session)
+  })
 
   const begin = async (server: string): Promise<Calling> => {
     const response = await rig.post(initialize, { server })
     expect(response.status, await response.text()).to.equal(200)
-    return { server, session: response.headers.get('mcp-session-id') ?? '' }
+    const calling = { server, session: response.headers.get('mcp-session-id') ?? '' }
+    begun.push(calling)
+    return calling
   }
   const answer = async (message: Rpc, calling: Calling) => {
     const messages = await new EventReader(await rig.post(message, calling)).rest()
@@ -125,12 +131,16 @@ describe('mcp: programs that do what they should not', function () {
 describe('mcp: programs that the file allows no more', () => {
   it('end with the reload, and are not started again', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-mcp-'))
-    const admin = await startAdmin({ folder, records: { mcp: { allow_stdio: [process.execPath] } } })
+    const admin = await startAdmin({
+      folder,
+      records: { mcp: { allow_stdio: [{ command: process.execPath, arguments: [program] }] } },
+    })
+    let key = ''
     const post = (message: Rpc, session?: string) =>
       fetch(`${admin.url}/servers/tools/mcp`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${admin.key}`,
+          authorization: `Bearer ${key}`,
           accept: bothTypes,
           'content-type': 'application/json',
           ...(session === undefined ? {} : { 'mcp-session-id': session }),
@@ -146,6 +156,7 @@ describe('mcp: programs that the file allows no more', () => {
     }
     try {
       expect((await admin.asAdmin('POST /api/mcp/servers', stdio('tools'))).status).to.equal(201)
+      key = await keyFor(admin, 'tools')
       const session = (await post(initialize)).headers.get('mcp-session-id') ?? ''
       const facts = (await new EventReader(await post(call(1, 'facts'), session)).message()) as Rpc
       const pid = Number(/\\"pid\\":(\d+)/.exec(JSON.stringify(facts))?.[1])
@@ -161,7 +172,7 @@ describe('mcp: programs that the file allows no more', () => {
           id: 0,
           error: {
             code: -32603,
-            message: 'The MCP server "tools" is gone: mcp.allow_stdio does not list its command.',
+            message: 'The MCP server "tools" is gone: mcp.allow_stdio does not allow its command.',
           },
         },
       ])

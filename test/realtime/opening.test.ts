@@ -166,7 +166,11 @@ describe('realtime/opening', () => {
         const client = rig.dial('model=rt', { headers })
         await once(client.socket, 'open')
         expect((await client.closed).code).to.equal(4401)
-        expect(client.heard).to.deep.equal([])
+        expect(client.heard).to.have.length(1)
+        const told = JSON.parse(client.heard[0]?.replace(/^text:/, '') ?? '') as { type: string; error: object }
+        expect(told).to.have.property('event_id').that.is.a('string')
+        expect(told).to.deep.include({ type: 'error' })
+        expect(told.error).to.include({ code: 'invalid_api_key' })
         expect(rig.upstream.upgrades).to.have.length(0)
       })
 

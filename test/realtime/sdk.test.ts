@@ -66,6 +66,14 @@ describe('realtime/sdk', () => {
     expect(error.error).to.include({ code: 'model_not_found' })
   })
 
+  it('the official client hears that its key is wrong', async () => {
+    const session = official(rig.gateway.url, 'sk-wrong')
+    const closed = once(session.socket, 'close')
+    const [error] = (await once(session as never, 'error')) as [{ error?: { code?: string } }]
+    expect(error.error).to.include({ code: 'invalid_api_key' })
+    expect((await closed)[0]).to.equal(4401)
+  })
+
   for (const side of ['client', 'upstream'] as const)
     it(`the official client hears when the ${side} is killed`, async () => {
       const session = official(rig.gateway.url, rig.gateway.key)

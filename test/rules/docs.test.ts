@@ -5,15 +5,21 @@ import { checkFile } from '../../engine/cli/check-file.ts'
 import { findings } from '../../engine/cli/codes.ts'
 import { programOf } from '../../engine/cli/list.ts'
 import { makeProgram } from '../../engine/cli/program.ts'
+import { exampleOf } from '../../engine/cli/reference/example-of.ts'
+import type { Schema } from '../../engine/cli/reference/fields.ts'
 import { referencePages } from '../../engine/cli/reference/pages.ts'
 import { schemaFiles } from '../../engine/cli/schema.ts'
 import type { Terminal } from '../../engine/cli/terminal.ts'
 import { printDiagnostic } from '../../engine/config/diagnostics.ts'
 import { filesOf, readFolder } from '../../engine/config/files.ts'
 import { errors } from '../../engine/spec/error-table.ts'
+import { Refusal } from '../../engine/spec/refusal.ts'
+import type { Host } from '../../engine/spec/host.ts'
 import { linksIn } from '../support/links.ts'
 import { configuration, registry } from './registry.ts'
 import { root, sourcesOf } from './sources.ts'
+
+const host = {} as Host
 
 const silent: Terminal = {
   environment: {},
@@ -44,6 +50,20 @@ describe('the documentation', () => {
     const text = readFileSync(join(root, 'plugins', 'README.md'), 'utf8')
     const missing = [...stages.keys(), ...providers.keys()].filter((name) => !text.includes(`\`${name}\``))
     expect(missing).to.deep.equal([])
+  })
+
+  it('shows no example of a stage that the stage refuses', async () => {
+    const { stages } = await registry()
+    const refused = [...stages.values()].flatMap((stage) => {
+      try {
+        stage.build(exampleOf(stage.config as Schema), host, {})
+        return []
+      } catch (thrown) {
+        // Without services, some stages cannot go on; that says nothing about their examples.
+        return thrown instanceof Refusal ? [`${stage.name}: ${thrown.message}`] : []
+      }
+    })
+    expect(refused).to.deep.equal([])
   })
 
   it('has a current reference (npm run docs)', async () => {

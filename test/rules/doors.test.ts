@@ -49,13 +49,14 @@ const promised = {
       Bill
       Body
       BodyReader
+      Bounds
       Budget
       ByteBudget
       CacheMark
       Call
       Candidate
       Catalog
-      ChoiceQuestion
+      Choice ChoiceQuestion
       ClientCodec
       Codec
       CommandOutput
@@ -75,6 +76,7 @@ const promised = {
       Dialed
       DispatchOptions
       Dispatched
+      Duty
       EitherCodec
       EmbedInput
       EmbedReply
@@ -161,6 +163,7 @@ const promised = {
       PlannedStep
       Plugin
       PredicateQuestion
+      PriceSource
       Pricing
       Principal
       PrintTarget
@@ -170,7 +173,6 @@ const promised = {
       ProviderParts
       ProviderPreset
       ProviderType
-      PublicOnly
       RateLimit
       Reasoning
       ReasoningWish
@@ -221,6 +223,7 @@ const promised = {
       ServiceParts
       Services
       Session
+      SettingsAround
       Settle
       Settled
       ShownRecord
@@ -290,12 +293,13 @@ const promised = {
       HeadAndTail
       Hold
       Keep
+      JsonLines
       Losses
       PairedCalls
       Telling
       WholeFrames
       addressOf
-      allowedAddress
+      amendedSampling
       ampleRoom
       answerHold
       answerOnByteLane
@@ -309,9 +313,10 @@ const promised = {
       bufferOf
       byteBudgetOf
       byteBudgetSpent
-      callable
+      callable choicesIn isSameModel recordNamed valueAt
       canonical
       checkInput
+      checkTimeouts
       collect
       columns
       count
@@ -329,22 +334,27 @@ const promised = {
       eventTooLarge
       failed
       fieldAt
+      fieldFlaw
       fitting
       flatName
       fold
       formOf
       giveBack
       guardedLookup
+      guessableBy
       hash01
       headerLines
       holds
       isDuration
       isLent
+      isLinkLocal
       isListed
       isObject
       isPattern
-      isPublicHost
+      isPublicName
+      isTooShort
       isVirtual
+      isWithin
       joined
       jsonReply
       legalCallId
@@ -388,11 +398,15 @@ const promised = {
       recordName
       replyJson
       requesterOf
+      refuseBeyond
+      refuseLinkLocal
+      refusedAccess
       requireChosen
       requirement
       reservedNames
       restored
       retryAfterOf
+      samplingTrait
       scanJson
       scrubbedFailure
       sealPrefix
@@ -405,11 +419,13 @@ const promised = {
       spliceMember
       spliceString
       spliced
+      takenSampling
       through
       tierOf
       tierRanges
       tiers
       timeText
+      tooShort
       tokenUsage
       toolNames
       toolsByName
@@ -448,7 +464,9 @@ const promised = {
       QueryField
       QueryFields
       Question
+      Reach
       ReplyOptions
+      Sampled
       ScanOptions
       ScannedJson
       SchemaError

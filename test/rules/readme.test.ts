@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { expect } from 'chai'
@@ -45,6 +45,29 @@ function problemOf(words: readonly string[], program: Command): string | undefin
 }
 
 describe('the read-mes', () => {
+  it('begin with what works in a checkout', () => {
+    expect(commandsOf('README.md').slice(0, 2)).to.deep.equal(['npm ci', 'npm start'])
+  })
+
+  it('and all other texts name no package of a registry, and "npx sluice" only for a checkout', () => {
+    const { name } = JSON.parse(read('package.json')) as { name: string }
+    const installs = new RegExp(
+      `(npm (i|install|add|exec)|npx|yarn add|pnpm (add|dlx)|bunx)( -\\S+)* ${name}\\b|-p ${name}\\b|node_modules/${name}\\b`,
+    )
+    const files = globSync(
+      ['README.md', '{docs,plugins,pipelines,config,engine,console/src,test/support}/**/*.{md,yaml,json,ts,tsx,cjs}'],
+      { cwd: root, exclude: (path) => path.includes('node_modules') },
+    )
+    expect(files).to.include.members(['README.md', 'engine/bin/sluice.cjs', 'test/support/try-pack.ts'])
+    const shown = files.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .filter((line) => installs.test(line))
+        .map((line) => `${file}: ${line}`),
+    )
+    expect(shown.filter((line) => !/in a checkout/i.test(line))).to.deep.equal([])
+  })
+
   it('show commands that exist', async () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     const silent = { out: () => {}, error: () => {}, style: (_: unknown, text: string) => text }
@@ -59,7 +82,7 @@ describe('the read-mes', () => {
       const [tool, ...words] = line.split(/\s+/)
       const script = words[0] === 'run' ? words[1] : words[0]
       if (tool === 'npm') return script === 'ci' || (script ?? '') in scripts ? [] : [`${line}: no script`]
-      const problem = tool === 'npx' && words[0] === 'sluice' ? problemOf(words.slice(1), program) : 'of another tool'
+      const problem = tool === 'sluice' ? problemOf(words, program) : 'of another tool'
       return problem === undefined ? [] : [`${line}: ${problem}`]
     })
     expect(wrong).to.deep.equal([])
@@ -115,7 +138,8 @@ models: [{ name: echo, provider: echo }]
 summary: Judged first.
 protocol: chat
 routes: [POST /judged]
-stages: [auth: { with: key }, parse, ask-first: ${asks}, use: route, use: generate]
+stages: [auth: { with: key }, parse, ask-first: ${asks}, use: prepare, use: generate]
+finally: [use: settle]
 `,
     })
     try {
@@ -168,7 +192,8 @@ stages: [auth: { with: key }, parse, ask-first: ${asks}, use: route, use: genera
 summary: Limited.
 protocol: chat
 routes: [POST /limited]
-stages: [auth: { with: key }, tally-limit, parse, validate, use: route, use: generate]
+stages: [auth: { with: key }, tally-limit, parse, use: prepare, use: generate]
+finally: [use: settle]
 `
     const gateway = await startFolder(
       {

@@ -113,6 +113,7 @@ const shown: Readonly<Record<string, readonly [file: string, title: string]>> = 
   ],
   'request_policy.max_body_bytes': ['service/max-body', 'is limited by request_policy.max_body_bytes'],
   'request_policy.answer_model': ['service/answer-model', 'of embeddings and decisions, too'],
+  'request_policy.lost_content': ['service/lost-content', 'puts a text in its place, where that is set'],
   'request_policy.prompt_caching': [
     'service/prompt-caching',
     'marks every long prompt, or none, where that is set, and never one of the protocol itself',

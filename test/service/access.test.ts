@@ -127,8 +127,10 @@ describe('who may use what', () => {
     const denied = await messages(text('small'), 'large')
     expect(denied).to.be.instanceOf(Anthropic.PermissionDeniedError)
     expect((denied as InstanceType<typeof Anthropic.APIError>).requestID).to.match(/^[0-9a-f-]{36}$/)
-    expect(await chat(text('small'), 'nothing')).to.be.instanceOf(OpenAI.NotFoundError)
-    expect(await messages(text('small'), 'nothing')).to.be.instanceOf(Anthropic.NotFoundError)
+    expect(await chat(text('small'), 'nothing')).to.be.instanceOf(OpenAI.PermissionDeniedError)
+    expect(await messages(text('small'), 'nothing')).to.be.instanceOf(Anthropic.PermissionDeniedError)
+    expect(await chat(gateway.key, 'nothing')).to.be.instanceOf(OpenAI.NotFoundError)
+    expect(await messages(gateway.key, 'nothing')).to.be.instanceOf(Anthropic.NotFoundError)
   })
 
   it('nobody is told a key, and the log has none', async () => {

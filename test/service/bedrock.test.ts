@@ -65,7 +65,10 @@ describe('bedrock', () => {
     const at = { type: 'bedrock', base_url: upstream.url, region }
     const keys = { access_key_id: credentials.accessKeyId, secret_access_key: credentials.secretAccessKey }
     gateway = await startGateway({
-      server_config: { security: { file_urls: { allow_private: true } } },
+      server_config: {
+        security: { file_urls: { allow_private: true } },
+        request_policy: { lost_content: 'describe' },
+      },
       providers: [
         { ...at, ...keys, name: 'signed', session_token: credentials.sessionToken },
         { ...at, ...keys, name: 'lasting', session_token: '' },
@@ -411,7 +414,7 @@ describe('bedrock', () => {
         tools: [{ toolSpec: { name: 'weather', inputSchema: { json: parameters } } }],
         toolChoice: { tool: { name: 'weather' } },
       },
-      inferenceConfig: { temperature: 1, topP: 0.5, stopSequences: ['END'] },
+      inferenceConfig: { temperature: 1, stopSequences: ['END'] },
       additionalModelResponseFieldPaths: ['/stop_sequence'],
       requestMetadata: { team: 'a b' },
       serviceTier: { type: 'flex' },
@@ -419,6 +422,7 @@ describe('bedrock', () => {
     expect((response.headers.get('x-gateway-losses') ?? '').split(', ')).to.have.members([
       'parallel_tool_calls',
       'temperature',
+      'top_p',
       'response_format',
       'seed',
       'user',

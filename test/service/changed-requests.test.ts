@@ -27,7 +27,8 @@ const pipeline = (protocol: Protocol, stages: string) => `name: changed-${protoc
 summary: Changes requests.
 protocol: ${protocol}
 routes: [POST /${protocol}]
-stages: [{ auth: { with: key } }, parse, ${stages}, validate, resolve, pin, allow, { attempt: { do: [translate, call, translate-back] } }]
+without: [limit, reserve, breaker, charge]
+stages: [{ auth: { with: key } }, parse, ${stages}, validate, resolve, requested, allow, { attempt: { do: [translate, call, translate-back] } }]
 finally: [price, { log: { type: ${protocol} } }]
 `
 
@@ -147,5 +148,8 @@ describe('stages that change requests', () => {
     expect(await refused('{ set: { override: { stream: true } } }')).to.match(/the client alone can say/)
     expect(await refused('{ set: { drop: [a..b] } }')).to.match(/"a\.\.b" names no field/)
     expect(await refused('{ pin: { model: nobody } }')).to.match(/^no model named "nobody"/)
+    expect(await refused('pin')).to.equal(
+      '"pin" names a "model"; for the requested model and its fallbacks write "requested"',
+    )
   })
 })

@@ -109,7 +109,9 @@ describe('the next model', () => {
         first.answer(script)
         const asked = [first.requests.length, second.requests.length] as const
         expect(await answers(model)).to.deep.equal(['Hello there', 'Hello there', 'Hello there', 'Hello there'])
-        expect([first.requests.length - asked[0], second.requests.length - asked[1]]).to.deep.equal([4, 4])
+        // A request is sent once more where its connection may have been closed before it.
+        expect(first.requests.length - asked[0]).to.be.within(4, name === 'a closed connection' ? 8 : 4)
+        expect(second.requests.length - asked[1]).to.equal(4)
         const next = model === 'chat' ? 'next-messages' : 'next-chat'
         const row = await lastRow()
         expect(row).to.include({

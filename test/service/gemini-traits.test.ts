@@ -71,13 +71,19 @@ describe('traits of a gemini upstream', () => {
   }
 
   it('thinking: an effort is a level, a budget to models of the second generation, or nothing', async () => {
-    expect(await thinking('usual', 'low')).to.deep.equal([{ thinkingLevel: 'LOW' }, null])
-    expect(await thinking('usual', 'xhigh')).to.deep.equal([{ thinkingLevel: 'HIGH' }, 'reasoning.effort'])
+    expect(await thinking('usual', 'low')).to.deep.equal([{ includeThoughts: true, thinkingLevel: 'LOW' }, null])
+    expect(await thinking('usual', 'xhigh')).to.deep.equal([
+      { includeThoughts: true, thinkingLevel: 'HIGH' },
+      'reasoning.effort',
+    ])
     expect(await thinking('usual', 'none')).to.deep.equal([{ thinkingLevel: 'MINIMAL' }, 'reasoning.effort'])
-    expect(await thinking('older', 'low')).to.deep.equal([{ thinkingBudget: 1024 }, null])
+    expect(await thinking('older', 'low')).to.deep.equal([{ includeThoughts: true, thinkingBudget: 1024 }, null])
     expect(await thinking('older', 'none')).to.deep.equal([{ thinkingBudget: 0 }, null])
-    expect(await thinking('older-level', 'high')).to.deep.equal([{ thinkingLevel: 'HIGH' }, null])
-    expect(await thinking('budget', 'high')).to.deep.equal([{ thinkingBudget: 24_576 }, null])
+    expect(await thinking('older-level', 'high')).to.deep.equal([
+      { includeThoughts: true, thinkingLevel: 'HIGH' },
+      null,
+    ])
+    expect(await thinking('budget', 'high')).to.deep.equal([{ includeThoughts: true, thinkingBudget: 24_576 }, null])
     expect(await thinking('still', 'high')).to.deep.equal([undefined, 'reasoning'])
     expect(await thinking('still', 'none')).to.deep.equal([undefined, null])
   })

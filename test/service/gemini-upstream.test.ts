@@ -172,6 +172,54 @@ describe('a gemini upstream', () => {
     ])
   }
 
+  for (const stream of [false, true]) {
+    it(`shows thoughts and pictures to the openai client, and takes the pictures back, ${stream ? 'streamed' : 'whole'}`, async () => {
+      const picture = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }
+      const answer = stream ? streamed : whole
+      upstream.answer(answer({ text: 'A fox it is.', thought: true }, { text: 'Here:' }, picture))
+      const body = { ...hello, reasoning_effort: 'low' as const }
+      const { choices } = await (stream
+        ? chat.chat.completions.stream(body).finalChatCompletion()
+        : chat.chat.completions.create(body))
+      expect(asked().body['generationConfig']).to.deep.equal({
+        thinkingConfig: { includeThoughts: true, thinkingLevel: 'LOW' },
+      })
+      const message = JSON.parse(JSON.stringify(choices[0]?.message)) as OpenAI.ChatCompletionMessageParam
+      const url = 'data:image/png;base64,iVBORw0KGgo='
+      expect(message).to.deep.include({ images: [{ type: 'image_url', image_url: { url }, index: 0 }] })
+      if (!stream) expect(message).to.include({ content: 'Here:', reasoning_content: 'A fox it is.' })
+      await chat.chat.completions.create({ ...hello, messages: [...hello.messages, message, ...hello.messages] })
+      expect((asked().body['contents'] as JsonObject[])[1]).to.deep.equal({
+        role: 'model',
+        parts: [{ text: 'Here:' }, picture],
+      })
+    })
+  }
+
+  it('hides thoughts from clients that want none', async () => {
+    upstream.answer(whole({ text: 'Hi' }))
+    await chat.chat.completions.create({ ...hello, reasoning_effort: 'none' })
+    expect(JSON.stringify(asked().body)).to.not.contain('includeThoughts')
+    const thinking = { type: 'enabled' as const, budget_tokens: 1024, display: 'omitted' as const }
+    await messages.messages.create({ ...hello, max_tokens: 2000, thinking })
+    expect(asked().body).to.have.nested.property('generationConfig.thinkingConfig.includeThoughts', false)
+  })
+
+  it('says that files lose their names', async () => {
+    upstream.answer(whole({ text: 'Hi' }))
+    const data = 'JVBERi0xLjc='
+    const file = { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${data}` } }
+    const document = { type: 'document', title: 'A', source: { type: 'base64', media_type: 'application/pdf', data } }
+    for (const [path, part, lost] of [
+      ['/v1/chat/completions', file, 'contents[].parts.filename'],
+      ['/v1/messages', document, 'contents[].parts.title'],
+    ] as const) {
+      const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: [part] }] }
+      const answer = await gateway.post(path, body)
+      expect(answer.headers.get('x-gateway-losses')).to.equal(lost)
+    }
+  })
+
   it('makes ids for calls that have none, each of its own', async () => {
     upstream.answer(whole(...cities.map((city) => ({ functionCall: { name: 'get_weather', args: { city } } }))))
     const { choices } = await chat.chat.completions.create(hello)

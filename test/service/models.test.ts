@@ -146,6 +146,7 @@ describe('what can be asked of a gateway', () => {
     expect(paths.get('chat')).to.include('/v1/chat/completions')
     expect(paths.get('messages')).to.include('/v1/messages')
     expect(paths.get('transcriptions')).to.include('/v1/audio/transcriptions')
+    for (const entry of data) expect(entry.paths, entry.protocol).to.deep.equal([...new Set(entry.paths)])
   })
 
   describe('tokens', () => {

@@ -47,7 +47,7 @@ describe('prompt caching', () => {
   }
 
   async function ask(gateway: RunningGateway, body: object, path = '/v1/chat/completions') {
-    const response = await gateway.post(path, { model: 'm', ...body })
+    const response = await gateway.post(path, { ...(path.includes('/m:') ? {} : { model: 'm' }), ...body })
     expect(response.status, await response.text()).to.equal(200)
     const asked = JSON.parse(upstream.requests.at(-1)?.body.toString() ?? '') as JsonObject
     return { asked, losses: response.headers.get('x-gateway-losses') ?? '' }
@@ -70,9 +70,33 @@ describe('prompt caching', () => {
     expect(marks((await ask(gateway, other, '/v1/responses')).asked)).to.equal(2)
   })
 
-  it('marks nothing without the name of a cache, in a short prompt, or beside marks of the client', async () => {
+  for (const [path, first, turns] of [
+    ['/v1/chat/completions', { messages: messages.slice(0, 2) }, { messages }],
+    ['/v1/responses', { instructions: long, input: 'One' }, { instructions: long, input: messages.slice(1) }],
+    [
+      '/v1beta/models/m:generateContent',
+      { systemInstruction: { parts: [{ text: long }] }, contents: [{ role: 'user', parts: [{ text: 'One' }] }] },
+      {
+        systemInstruction: { parts: [{ text: long }] },
+        contents: [
+          { role: 'user', parts: [{ text: 'One' }] },
+          { role: 'model', parts: [{ functionCall: { name: 'a', args: {} } }] },
+          { role: 'user', parts: [{ functionResponse: { name: 'a', response: {} } }] },
+        ],
+      },
+    ],
+  ] as const)
+    it(`marks a conversation from its second turn on, without the name of a cache: ${path}`, async () => {
+      const gateway = await gatewayWith({})
+      const asking = async (body: object) => (await ask(gateway, body, path)).asked
+      expect(marks(await asking(first))).to.equal(0)
+      expect(marks(await asking(turns))).to.equal(2)
+      const asked = await gatewayWith({ prompt_caching: 'asked' })
+      expect(marks((await ask(asked, turns, path)).asked)).to.equal(0)
+    })
+
+  it('marks nothing in a short prompt, or beside marks of the client', async () => {
     const gateway = await gatewayWith({})
-    expect(marks((await ask(gateway, { messages, tools })).asked)).to.equal(0)
     expect(marks((await ask(gateway, { messages: messages.slice(1), tools, prompt_cache_key: 'k' })).asked)).to.equal(0)
     const own = [{ role: 'system', content: [{ type: 'text', text: long, ...mark }] }, ...messages.slice(1)]
     expect(marks((await ask(gateway, { messages: own, tools, prompt_cache_key: 'k' })).asked)).to.equal(1)

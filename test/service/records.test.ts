@@ -72,7 +72,8 @@ describe('the row of a request', () => {
         { name: 'responses', provider: 'vendor', protocols: ['responses'], pricing },
         { name: 'messages', provider: 'other', pricing },
         { name: 'unpriced', provider: 'family' },
-        { name: 'half-priced', provider: 'family', pricing: { input: 1, output: 4 } },
+        { name: 'half-priced', provider: 'family', pricing: { input: 1 } },
+        { name: 'uncached', provider: 'family', pricing: { input: 1, output: 4 } },
         { name: 'echo', provider: 'echo', pricing: { input: 0, output: 0 } },
         { name: 'модель', provider: 'other', upstream_model: 'vendor-model' },
       ],
@@ -149,6 +150,17 @@ describe('the row of a request', () => {
     const row = await lastRow()
     expect(row).to.include({ input_tokens: null, output_tokens: null, cost_micros: null })
     expect(row.metadata).to.include({ usage: 'unknown', cost: 'unknown' })
+  })
+
+  it('bills cached tokens at the price of the input where they have none of their own, and says so', async () => {
+    upstream.answer({ body: { ...chatAnswer, usage: usages.chat } })
+    await openai(gateway).chat.completions.create({ model: 'uncached', messages })
+    const { cost_micros: cost, metadata, ...row } = await lastRow()
+    expect(row).to.include(buckets)
+    // 60 + 30 + 10 × 1.25 of the input's price, 30 + 20 of the output's.
+    expect(cost).to.equal(303)
+    expect(metadata).to.deep.include({ priced_as_input: ['cache_read', 'cache_write'] })
+    expect(metadata).not.to.have.property('cost')
   })
 
   it('believes no usage that makes no sense', async () => {

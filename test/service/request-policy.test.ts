@@ -83,6 +83,50 @@ describe('the policy for parameters', function () {
     expect((await sent('messages', { max_tokens: undefined })).body).to.include({ max_tokens: 50 })
   })
 
+  it('sends its cap for requests that name no maximum, and no more than the model generates', async () => {
+    await serve({ max_output_tokens: 80 })
+    expect((await sent('chat')).body).to.include({ max_completion_tokens: 80 })
+    expect((await sent('responses')).body).to.include({ max_output_tokens: 80 })
+    expect((await sent('messages', { max_tokens: undefined })).body).to.include({ max_tokens: 80 })
+    await gateway?.close()
+    gateway = await startGateway({
+      providers: providers(upstream.url),
+      models: [
+        { name: 'chat', provider: 'chat', fallbacks: ['small'] },
+        { name: 'small', provider: 'chat', max_output_tokens: 30 },
+      ],
+      server_config: { request_policy: { max_output_tokens: 80 } },
+    })
+    expect((await sent('chat')).body).to.include({ max_completion_tokens: 30 })
+  })
+
+  it('keeps the largest of two maxima, whatever is set', async () => {
+    await serve({})
+    const both = await sent('chat', { max_completion_tokens: 1, max_tokens: 1_000 })
+    expect(both.body).to.include({ max_tokens: 1_000 }).and.not.have.property('max_completion_tokens')
+    expect(both.losses).to.equal('max_completion_tokens')
+    expect((await sent('chat', { max_completion_tokens: 9, max_tokens: 9 })).body)
+      .to.include({ max_completion_tokens: 9 })
+      .and.not.have.property('max_tokens')
+  })
+
+  it('refuses a maximum that would be rounded', async () => {
+    await serve({})
+    for (const [protocol, field] of [
+      ['chat', 'max_tokens'],
+      ['messages', 'max_tokens'],
+      ['responses', 'max_output_tokens'],
+    ] as const) {
+      const body = JSON.stringify({ ...asks[protocol], [field]: 0 }).replace(
+        `"${field}":0`,
+        `"${field}":9007199254740993`,
+      )
+      const headers = { authorization: `Bearer ${gateway?.key}`, 'content-type': 'application/json' }
+      const answer = await fetch(`${gateway?.url}${paths[protocol]}`, { method: 'POST', body, headers })
+      expect([answer.status, await answer.text()].join(' '), protocol).to.match(/^400 .*must be/)
+    }
+  })
+
   it('drops, fills in and overrides fields', async () => {
     await serve({
       drop_parameters: ['logit_bias'],
@@ -123,7 +167,12 @@ describe('the policy for parameters', function () {
       expect(await added('decisions')).to.deep.equal({})
       const vendors = { temperature: 0.5, logit_bias: { 5: 1 } }
       for (const protocol of ['chat', 'messages', 'responses'] as const)
-        expect((await sent(protocol)).body).to.deep.equal({ ...asks[protocol], ...vendors })
+        expect((await sent(protocol)).body).to.deep.equal({
+          ...asks[protocol],
+          ...vendors,
+          // A turn that the gateway keeps has its reasoning.
+          ...(protocol === 'responses' ? { include: ['reasoning.encrypted_content'] } : {}),
+        })
     })
 
     it('gives a value that fits the field of one protocol to no other with a field of that name', async () => {

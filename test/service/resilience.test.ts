@@ -36,8 +36,12 @@ describe('a gateway before providers that fail', () => {
       providers: [
         { name: 'first', type: 'compatible', base_url: first.url },
         { name: 'second', type: 'compatible', base_url: second.url },
+        { name: 'hasty', type: 'compatible', base_url: first.url, timeouts: { first_byte: '20ms' } },
       ],
       models: [
+        { name: 'hasty', provider: 'hasty' },
+        { name: 'next-hasty', provider: 'hasty', fallbacks: ['b'] },
+        { name: 'next-alone', provider: 'first', fallbacks: ['b'] },
         { name: 'a', provider: 'first', fallbacks: ['b'] },
         { name: 'alone', provider: 'first' },
         { name: 'other', provider: 'first', fallbacks: ['b'] },
@@ -77,6 +81,49 @@ describe('a gateway before providers that fail', () => {
       await start({ ...withoutBreaker, retries: { on: ['429'] } })
       await ask('a')
       expect(asked()).to.deep.equal([9, 0])
+    })
+
+    /** A failure for each word of `retries.on`, and the calls of its one provider with the default words. */
+    const failures: readonly (readonly [words: readonly string[], script: Script, model: string, usual: number])[] = [
+      [['connect'], { raw: '', ending: 'close' }, 'alone', 3],
+      [['connect'], { raw: '', ending: 'reset' }, 'alone', 3],
+      [['timeout'], { silent: true }, 'hasty', 1],
+      [['invalid'], { body: '<html>' }, 'alone', 3],
+      [
+        ['invalid'],
+        { headers: { 'content-type': 'application/json' }, chunks: ['{"id":'], ending: 'close' },
+        'alone',
+        3,
+      ],
+      [['418', '4xx'], { status: 418, body: { error: { message: 'no' } } }, 'alone', 1],
+      [['404', '4xx'], { status: 404, body: { error: { message: 'no' } } }, 'alone', 1],
+      [['401', '4xx'], { status: 401, body: { error: { message: 'no' } } }, 'alone', 1],
+      [['429', '4xx'], { status: 429, body: { error: { message: 'busy' } } }, 'alone', 3],
+      [['500', '5xx'], failing, 'alone', 1],
+      [['503', '5xx'], noRoom, 'alone', 3],
+    ]
+
+    it('after what retries.on lists, at the only provider and at the next one', async () => {
+      const calls = async (script: Script, model: string) => {
+        const before = asked()
+        first.answer(script)
+        expect((await ask(model)).status === 200, model).to.equal(model.startsWith('next-'))
+        return asked().map((count, index) => count - (before[index] ?? 0))
+      }
+      const words = [...new Set(failures.flatMap(([each]) => each))]
+      for (const on of [undefined, ...words]) {
+        await start({ ...withoutBreaker, retries: on === undefined ? {} : { on: [on] } })
+        for (const [named, script, model, usual] of failures) {
+          const isListed = on === undefined ? usual > 1 : named.includes(on)
+          const label = `${on ?? 'the default'}: ${JSON.stringify(script)}`
+          expect(await calls(script, model), label).to.deep.equal([isListed ? 3 : 1, 0])
+          const goesOn = on === undefined ? !named.includes('4xx') || named.includes('429') : isListed
+          if (!goesOn) continue
+          expect(await calls(script, `next-${model}`), label).to.deep.equal([1, 1])
+        }
+        await gateway.close()
+      }
+      await start()
     })
 
     it('waits as long as the provider asked, and asks the next candidate at once', async () => {

@@ -323,10 +323,10 @@ describe('responses in the background that cannot be', () => {
     const service = await redis(this)
     const pipelines = await copyPipelines()
     const edits = [
-      ['protocol: responses', 'protocol: responses\npublic: true'],
+      ['protocol: responses', 'protocol: responses\npublic: true\nwithout: [allow]'],
       ['  - auth: { with: key }\n', ''],
       [/ +- recall\b.*\n/, ''],
-      ['  - use: route', '  - resolve\n  - pin'],
+      ['  - use: route', '  - resolve\n  - requested'],
     ] as const
     for (const [from, to] of edits) await pipelines.edit('responses.yaml', from, to)
     const gateway = await startGateway({ pipelines: pipelines.folder, key_value: { url: service.url } })

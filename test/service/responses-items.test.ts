@@ -55,7 +55,7 @@ describe('what a responses client may send', () => {
       const { losses } = await ask(kind, { input: items })
       const sent = rig.asked()
       if (kind === 'native') {
-        expect(sent).to.deep.equal({ model: 'upstream-1', input: items })
+        expect(sent).to.deep.equal({ model: 'upstream-1', input: items, include: ['reasoning.encrypted_content'] })
         return
       }
       for (const said of ['I am user.', 'I am critic.', 'Sun', '+ x', 'done', 'ls -l', 'a.txt', 'Psst.'])

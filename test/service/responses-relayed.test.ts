@@ -175,6 +175,7 @@ describe('a responses stream that is passed on', () => {
         { role: 'user', content: 'what is gw1. or gw1.abc?' },
       ],
       own: { gw: 'gw1.abc' },
+      include: ['reasoning.encrypted_content'],
     })
     const ask = async (content: string) => {
       expect((await rig.gateway.post('/v1/responses', sealed(content))).status).to.equal(200)

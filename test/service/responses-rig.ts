@@ -33,6 +33,7 @@ export class Rig {
       const at = { base_url: this.upstream.url, api_key: 'upstream-key' }
       const hasty = { ...at, timeouts: { idle: '500ms' } }
       this.gateway = await startGateway({
+        server_config: { request_policy: { lost_content: 'describe' } },
         providers: [
           { name: 'vendor', type: 'native', ...at },
           { name: 'family', type: 'compatible', ...at },

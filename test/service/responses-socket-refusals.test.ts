@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
+import OpenAI from 'openai'
+import { ResponsesWS } from 'openai/resources/responses/ws'
 import { WebSocket } from 'ws'
 import { encodeFrame } from '../../engine/kit.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
@@ -179,6 +181,16 @@ describe('a responses socket refuses', () => {
     await once(socket, 'open')
     const [code] = (await once(socket, 'close')) as [number]
     expect(code).to.equal(4401)
+  })
+
+  it('a wrong key, so that the official client hears why', async () => {
+    const { url } = service.gateway
+    const session = new ResponsesWS(new OpenAI({ apiKey: 'sk-wrong', baseURL: `${url}/v1` }))
+    const closed = once(session.socket as never, 'close')
+    const [error] = (await once(session as never, 'error')) as [{ error?: { code?: string } }]
+    expect(error.error).to.deep.include({ type: 'error', status: 401 })
+    expect(error.error).to.have.nested.property('error.code', 'invalid_api_key')
+    expect((await closed)[0]).to.equal(4401)
   })
 })
 

@@ -36,7 +36,8 @@ describe('the openai client on responses', () => {
   async function ask(model: Kind, name: string, given: Given, expected?: Expected) {
     rig.answer(model, name)
     const whole = await rig.client.responses.create({ model, ...given })
-    const sent = model === 'native' ? { ...(given as unknown as JsonObject), model: 'upstream-1' } : expected?.[model]
+    const include = given['store'] === false ? {} : { include: ['reasoning.encrypted_content'] }
+    const sent = model === 'native' ? { ...(given as unknown as JsonObject), ...include } : expected?.[model]
     if (sent) expect(rig.asked()).to.deep.equal({ model: 'upstream-1', ...sent })
     expect(rig.upstream.requests.at(-1)?.path).to.equal(routes[model])
     const accumulated = await rig.client.responses.stream({ model, ...given }).finalResponse()

@@ -35,6 +35,7 @@ const made = (name: string, protocol: string, stages: unknown[]) => ({
   public: true,
   protocol,
   routes: [`POST /member/${name}`],
+  without: ['limit', 'allow', 'reserve', 'breaker', 'price', 'charge', 'record-routing', 'log'],
   stages: ['member', 'parse', 'validate', ...stages],
 })
 
@@ -49,7 +50,12 @@ describe('what is stored for a member and an API key of the same id', function (
         'pipelines/members.yaml': JSON.stringify({
           endpoints: [
             made('responses', 'responses', ['recall', { use: 'route' }, { use: 'generate' }, 'store']),
-            made('compact', 'compact', ['recall', 'resolve', { pin: { instead: 'generate' } }, 'compact-locally']),
+            made('compact', 'compact', [
+              'recall',
+              'resolve',
+              { requested: { instead: 'generate' } },
+              'compact-locally',
+            ]),
             stored('get', 'GET /member/responses/:response_id', 'retrieve-response'),
             stored('items', 'GET /member/responses/:response_id/input_items', 'list-input-items'),
             stored('delete', 'DELETE /member/responses/:response_id', 'delete-response'),

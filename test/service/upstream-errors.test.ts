@@ -10,7 +10,7 @@ import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 /** The gateway's key at the provider: nobody but the provider may ever see it. */
 const canary = 'canary-sk-7f3e9a51c2d84b06'
 
-const page = `<html><body><h1>Bad RunningGateway</h1>${canary}</body></html>`
+const page = `<html><body><h1>Bad Gateway</h1>${canary}</body></html>`
 
 /** An error as each kind of provider tells it; `told` quotes the key, as some do. */
 const told = `No luck with ${canary} today`
@@ -43,7 +43,7 @@ const failed = (status: number, type = 'invalid_request_error', code: string | n
   script: (protocol: string) => ({ status, body: JSON.parse(JSON.stringify(errors[protocol]?.(type, code))) as never }),
 })
 const broken = { status: 502, classes: [OpenAI.InternalServerError, Anthropic.InternalServerError] } as const
-const unreadable = { ...broken, code: 'upstream_invalid_response' }
+const unreadable = { ...broken, calls: 3, code: 'upstream_invalid_response' }
 
 const cases: readonly Case[] = [
   {
@@ -163,8 +163,20 @@ const cases: readonly Case[] = [
     ...unreadable,
   },
   { name: 'no HTTP', script: () => ({ raw: `SSH-2.0-${canary}\r\n\r\n`, ending: 'close' }), ...unreadable },
-  { name: 'a closed connection', script: () => ({ raw: '', ending: 'close' }), ...broken, code: 'upstream_error' },
-  { name: 'a reset connection', script: () => ({ raw: '', ending: 'reset' }), ...broken, code: 'upstream_error' },
+  {
+    name: 'a closed connection',
+    script: () => ({ raw: '', ending: 'close' }),
+    ...broken,
+    calls: 3,
+    code: 'upstream_error',
+  },
+  {
+    name: 'a reset connection',
+    script: () => ({ raw: '', ending: 'reset' }),
+    ...broken,
+    calls: 3,
+    code: 'upstream_error',
+  },
   {
     name: 'silence',
     script: () => ({ silent: true }),
@@ -392,6 +404,38 @@ describe('a provider that fails', () => {
     expect(await wait(new Date(Date.now() + 600_000).toUTCString())).to.be.within(1, 600)
     expect(await wait('999999')).to.equal(3600)
     expect(await wait('soon')).to.equal(0)
+  })
+
+  describe('that refuse access', () => {
+    const refusals: readonly (readonly [kind: string, status: number, message: string, code?: string])[] = [
+      ['model_access', 403, `Project of ${canary} does not have access to model gpt-x.`, 'model_not_found'],
+      ['model_access', 403, 'Your organization must be verified to use the model.'],
+      ['model_access', 403, "You don't have access to the model with the specified model ID."],
+      ['region', 403, 'Country, region, or territory not supported.', 'unsupported_country_region_territory'],
+      ['region', 403, 'This model is not available in your region.'],
+      ['billing', 403, 'Your credit balance is too low to use this model.'],
+      ['credentials', 403, 'Your API key does not have permission to use the specified resource.'],
+      ['credentials', 401, `Incorrect API key provided: ${canary}, for this model.`, 'invalid_api_key'],
+    ]
+    for (const [kind, status, message, code = null] of refusals)
+      it(`tell clients the kind, and the row the words: ${status} ${message.replace(canary, 'a key')}`, async () => {
+        upstream.answer({ status, body: { error: { message, type: 'invalid_request_error', param: null, code } } })
+        for (const path of ['/v1/chat/completions', '/v1/responses']) {
+          const given = path.endsWith('completions') ? { messages: [{ role: 'user', content: 'Hi' }] } : { input: 'Hi' }
+          const model = path.endsWith('completions') ? 'chat' : 'responses'
+          const answer = await gateway.post(path, { model, ...given })
+          expect(answer.status).to.equal(502)
+          const { error } = (await answer.json()) as {
+            readonly error: { readonly code: string; readonly message: string }
+          }
+          expect(error.code).to.equal('upstream_refused_key')
+          expect(error.message).to.contain(kind).and.not.to.contain(message)
+          const row = await gateway.row(({ id }) => id === answer.headers.get('x-request-id'))
+          const { tries } = JSON.parse(row.metadata ?? '') as { readonly tries: readonly object[] }
+          expect(tries.at(-1)).to.include({ status, refusal: kind, told: message.replace(canary, '[redacted]') })
+          expect(row.metadata).to.not.contain(canary)
+        }
+      })
   })
 })
 

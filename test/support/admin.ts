@@ -70,6 +70,16 @@ export async function startAdmin(settings: GatewaySettings = {}): Promise<AdminG
   }
 }
 
+/** The text of a new API key that may use these MCP servers. A program is used by its name alone. */
+export async function keyFor(admin: Pick<AdminGateway, 'asAdmin'>, ...servers: readonly string[]): Promise<string> {
+  const { status, body } = await admin.asAdmin('POST /api/api-keys', {
+    name: `for-${servers.join('-')}`,
+    mcp_servers: servers,
+  })
+  if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`)
+  return (body as { readonly key: string }).key
+}
+
 /** The view of a service in a running gateway. */
 export function viewOf<N extends keyof Services>({ live }: Gateway, name: N): Services[N] {
   return live.current.views.of([name])[name] as Services[N]

@@ -39,6 +39,8 @@ export interface GatewaySettings {
   readonly providers?: readonly object[]
   readonly models?: readonly object[]
   readonly api_keys?: readonly object[]
+  /** Further fields of the gateway's own API key. */
+  readonly key_fields?: object
   /** Lists of records that plugins declare, by their places. */
   readonly records?: object
   /** Sections of the settings. */
@@ -81,7 +83,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Runn
       ...(settings.pipelines === undefined ? {} : { pipelines: settings.pipelines }),
       providers,
       models,
-      api_keys: [{ name: 'test', key }, ...keys],
+      api_keys: [{ name: 'test', key, ...settings.key_fields }, ...keys],
       ...settings.records,
       ...(settings.server_config ? { server_config: settings.server_config } : {}),
       ...(settings.client_timeouts ? { client_timeouts: settings.client_timeouts } : {}),

@@ -77,7 +77,8 @@ export function speaking(
 }
 
 /**
- * Starts a gateway with the servers `docs` and `notes`, which are the same scripted upstream, and two API keys.
+ * Starts a gateway with the servers `docs` and `notes`, which are the same scripted upstream, and two API keys that may
+ * use every server of the file.
  * @param record fields of both servers
  */
 export async function startMcp(
@@ -86,10 +87,14 @@ export async function startMcp(
 ): Promise<McpRig> {
   const upstream = given ?? (await scriptedUpstream())
   const at = (name: string) => ({ name, transport: 'http', url: `${upstream.url}/${name}`, ...record })
+  const { records = { mcp_servers: [at('docs'), at('notes')] } } = settings
+  const { mcp_servers: servers } = records as { readonly mcp_servers: readonly { readonly name: string }[] }
+  const rights = { mcp_servers: servers.map(({ name }) => name) }
   const gateway = await startGateway({
-    api_keys: [{ name: 'other', key: otherKey }],
-    records: { mcp_servers: [at('docs'), at('notes')] },
+    api_keys: [{ name: 'other', key: otherKey, ...rights }],
+    key_fields: rights,
     ...settings,
+    records,
   })
   const send = (
     method: string,

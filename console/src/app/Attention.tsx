@@ -110,6 +110,7 @@ function useParts(isAdmin: boolean): readonly ReactNode[] {
   if (!isAdmin) return []
   const open = circuits.filter(({ state }) => state !== 'closed')
   const findings = status?.error?.findings ?? []
+  const risks = status?.risks ?? []
   const others = status?.processes.filter(({ current }) => !current).length ?? 0
   const bad = verdict?.first_bad
   const toConfiguration = (
@@ -128,6 +129,12 @@ function useParts(isAdmin: boolean): readonly ReactNode[] {
       <Line key="configuration" state="bad" title={words.refusedConfiguration} actions={toConfiguration}>
         <code>{`${findings[0].file}:${findings[0].line}:${findings[0].column}`}</code> {findings[0].message}{' '}
         {findings.length > 1 && words.moreFindings(findings.length - 1)}
+      </Line>
+    ),
+    risks[0] && (
+      <Line key="risks" state="warning" title={words.risks} actions={toConfiguration}>
+        <code>{`${risks[0].file}:${risks[0].line}:${risks[0].column}`}</code> {risks[0].message}{' '}
+        {risks.length > 1 && words.moreFindings(risks.length - 1)}
       </Line>
     ),
     ...degraded.map((part) => (

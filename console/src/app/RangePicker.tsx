@@ -24,12 +24,12 @@ export function RangePicker() {
     range.choose(name)
     setOpen(false)
   }
+  const zoneName = zone === 'utc' ? words.utc : words.local
   return (
     <Popover opened={open} onChange={setOpen} position="bottom-end" offset={6} trapFocus returnFocus>
       <Popover.Target>
-        <Button onClick={() => setOpen(!open)} aria-label={words.timeRange(label)}>
-          {label}
-          <span className={classes.zone}>{zone === 'utc' ? words.utc : words.local}</span>
+        <Button onClick={() => setOpen(!open)} aria-label={words.timeRange(`${label} ${zoneName}`)}>
+          {label} <span className={classes.zone}>{zoneName}</span>
           <Icon name="chevron-down" size={12} />
         </Button>
       </Popover.Target>

@@ -35,9 +35,15 @@ export function TopBar({ menuOpen, onMenu, onSearch }: TopBarProps) {
         <Mark />
         <span>{shared.product}</span>
       </Link>
-      <Button className={classes.search} icon="search" aria-label={words.searchHint} onClick={onSearch}>
+      <Button
+        className={classes.search}
+        icon="search"
+        aria-label={`${words.searchHint} ${words.ctrlK}`}
+        aria-keyshortcuts="Control+K"
+        onClick={onSearch}
+      >
         <span>{words.searchHint}</span>
-        <kbd aria-hidden="true">{words.ctrlK}</kbd>
+        <kbd>{words.ctrlK}</kbd>
       </Button>
       <div className={classes.space} />
       {ranged && <LiveIndicator />}

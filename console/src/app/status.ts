@@ -10,6 +10,8 @@ export interface ConfigurationStatus {
   readonly processes: readonly { readonly id: string; readonly version: string; readonly current: boolean }[]
   /** One sentence for each thing that is switched off. */
   readonly off: readonly string[]
+  /** What strangers may use; absent: nothing is known. */
+  readonly risks?: readonly ConfigurationFinding[]
 }
 
 export interface ConfigurationFinding {

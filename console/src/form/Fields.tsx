@@ -158,7 +158,13 @@ export function Control({ field, bindings }: { readonly field: Field; readonly b
     case 'boxes':
       return <ListControl {...props} />
     case 'secrets':
-      return <SecretsControl {...props} kept={bindings.secretsIn(path)} />
+      return (
+        <SecretsControl
+          {...props}
+          kept={bindings.secretsIn(path)}
+          errorIn={(name) => bindings.errorOf(`${path}.${name}`)}
+        />
+      )
     case 'rows':
     case 'map':
       return <EntriesControl {...props} bindings={bindings} />

@@ -12,10 +12,12 @@ type Entry = readonly [name: string, value: string]
 interface SecretsControlProps extends ControlProps {
   /** The secrets of the map that are set, by name. */
   readonly kept: Readonly<Record<string, SecretState>>
+  /** What is wrong with one of them. */
+  readonly errorIn: (name: string) => string | undefined
 }
 
 /** A map of secrets: those that are set are never shown, but replaced or removed; others are added. */
-export function SecretsControl({ field, value, error, kept, onChange, onFlaw }: SecretsControlProps) {
+export function SecretsControl({ field, value, error, kept, errorIn, onChange, onFlaw }: SecretsControlProps) {
   const changed = (typeof value === 'object' && value !== null ? value : {}) as Changed
   const added = Object.entries(changed).filter((entry): entry is [string, string] => !(entry[0] in kept))
   // A name that is typed may still be that of another one.
@@ -38,7 +40,14 @@ export function SecretsControl({ field, value, error, kept, onChange, onFlaw }: 
       <legend>{field.label}</legend>
       {field.hint !== '' && <p className={classes.hint}>{field.hint}</p>}
       {Object.entries(kept).map(([name, secret]) => (
-        <Kept key={name} name={name} secret={secret} value={changed[name]} onChange={(to) => change(name, to)} />
+        <Kept
+          key={name}
+          name={name}
+          secret={secret}
+          value={changed[name]}
+          error={errorIn(name)}
+          onChange={(to) => change(name, to)}
+        />
       ))}
       {shown.map(([name, text], at) => (
         // Rows have no identity of their own.
@@ -80,18 +89,22 @@ interface KeptProps {
   readonly secret: SecretState
   /** What replaces it; null: it is removed. */
   readonly value: string | null | undefined
+  /** It has to be entered again. */
+  readonly error: string | undefined
   readonly onChange: (value: string | null | undefined) => void
 }
 
-function Kept({ name, secret, value, onChange }: KeptProps) {
+function Kept({ name, secret, value, error, onChange }: KeptProps) {
   const state = secret.hint === null ? words.secretKept : words.secretEnds(secret.hint)
+  const isAsked = error !== undefined && value === undefined
   return (
     <div className={classes.kept}>
       <span className={classes.label}>{name}</span>
-      {typeof value === 'string' ? (
+      {typeof value === 'string' || isAsked ? (
         <TextInput
           aria-label={name}
-          value={value}
+          value={value ?? ''}
+          error={value ? undefined : error}
           classNames={{ input: classes.secret ?? '' }}
           autoComplete="off"
           spellCheck={false}

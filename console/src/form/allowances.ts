@@ -24,12 +24,17 @@ export const rateLimitSchema: Schema = {
   },
 }
 
-/** Names that may be used; not set, all of them. */
-export const allowlistSchema = (title: string, kind: 'model' | 'mcp_server', description: string): Schema => ({
+/** Names that may be used; not set, all of them, or what `unset` says. */
+export const allowlistSchema = (
+  title: string,
+  kind: 'model' | 'mcp_server',
+  description: string,
+  unset = 'All',
+): Schema => ({
   type: ['array', 'null'],
   title,
   description,
-  'x-null': 'All',
+  'x-null': unset,
   items: { type: 'string', 'x-names': kind },
 })
 

@@ -7,11 +7,13 @@ interface AllowlistProps {
   readonly names: readonly string[] | null
   /** How many are shown; default: all. */
   readonly most?: number
+  /** What null allows; default: everything. */
+  readonly all?: string
 }
 
 /** What somebody may use, as chips. */
-export function Allowlist({ names, most = Infinity }: AllowlistProps) {
-  if (names === null) return <span className={classes.all}>{shared.allowsAll}</span>
+export function Allowlist({ names, most = Infinity, all = shared.allowsAll }: AllowlistProps) {
+  if (names === null) return <span className={classes.all}>{all}</span>
   if (names.length === 0) return <Tag look="warning">{shared.allowsNothing}</Tag>
   const further = names.length - most
   return (
@@ -27,5 +29,5 @@ export function Allowlist({ names, most = Infinity }: AllowlistProps) {
 }
 
 /** The same as a text. */
-export const allowlistText = (names: readonly string[] | null): string =>
-  names === null ? shared.allowsAll : names.length === 0 ? shared.allowsNothing : names.join(', ')
+export const allowlistText = (names: readonly string[] | null, all: string = shared.allowsAll): string =>
+  names === null ? all : names.length === 0 ? shared.allowsNothing : names.join(', ')

@@ -20,7 +20,7 @@ export function CopyButton({ text, what, named = false, look = 'quiet' }: CopyBu
       look={look}
       small={look === 'quiet'}
       icon={copied ? 'check' : 'copy'}
-      aria-label={name}
+      aria-label={copied ? undefined : name}
       title={name}
       onClick={() => copy(text)}
     >

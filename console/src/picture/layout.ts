@@ -166,7 +166,7 @@ class Drawing {
       level,
       x: x - inset,
       y: top,
-      width: right + inset + (kind === 'use' ? inset - size.inset : 0),
+      width: right + inset,
       height: bottom - top,
       row,
       last,

@@ -36,19 +36,18 @@ export interface Extent {
   readonly right: number
 }
 
-/** How many frames stand within one another here. */
+/** How many frames stand within one another here. An included pipeline counts as one that holds an attempt, so that grounds line up. */
 function frames(step: PlannedStep, folded: ReadonlySet<string>): number {
   if (folded.has(step.path)) return 0
   const own = step.kind === 'use' || step.kind === 'attempt' ? 1 : 0
   const first = step.arms ? (step.arms[0]?.do ?? []) : [...(step.do ?? []), ...(step.otherwise ?? [])]
-  return own + Math.max(0, ...first.map((inner) => frames(inner, folded)))
+  const all = own + Math.max(0, ...first.map((inner) => frames(inner, folded)))
+  return step.kind === 'use' ? Math.max(2, all) : all
 }
 
 /** How far the frame of a step stands from the boxes of its column. */
 export function insetOf(step: PlannedStep, folded: ReadonlySet<string>): number {
-  // An included pipeline stands as wide as one that holds an attempt, so that grounds line up.
-  const inside = Math.max(frames(step, folded), step.kind === 'use' ? 2 : 1) - 1
-  return size.inset + inside * size.nest
+  return size.inset + (frames(step, folded) - 1) * size.nest
 }
 
 /** The extent of steps below one another, whose boxes are `width` wide. */
@@ -67,8 +66,11 @@ function extentOfStep(step: PlannedStep, width: number, folded: ReadonlySet<stri
   if (step.kind !== 'use' && step.kind !== 'attempt') return { left: 0, right: width }
   const inner = extentOf([...(step.do ?? []), ...(step.otherwise ?? [])], width, folded)
   const again = step.kind === 'attempt' ? size.again : 0
-  const inset = insetOf(step, folded)
-  return { left: Math.max(inset, inner.left), right: Math.max(inner.right, width + again) + size.inset }
+  const inset = size.inset + (step.kind === 'use' ? size.nest : 0)
+  return {
+    left: Math.max(insetOf(step, folded), inner.left),
+    right: Math.max(inner.right, width + again) + inset,
+  }
 }
 
 function extentOfSwitch(step: PlannedStep, width: number, folded: ReadonlySet<string>): Extent {

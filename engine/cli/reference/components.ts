@@ -10,8 +10,9 @@ import type { Offer } from '../../spec/open-provider.ts'
 import type { AnyRecord } from '../../spec/record.ts'
 import type { AnyService } from '../../spec/service.ts'
 import type { AnySignal } from '../../spec/signal.ts'
+import { isFields } from '../../pipeline/fields.ts'
 import type { AnySlot, SlotFields } from '../../spec/slot.ts'
-import type { AnyStage } from '../../spec/stage.ts'
+import type { AnyStage, Duty } from '../../spec/stage.ts'
 import { fieldsOf } from './fields.ts'
 import type { Field, Schema } from './fields.ts'
 import { exampleOf } from './example-of.ts'
@@ -57,6 +58,8 @@ function describeStage({
   provides,
   gives = [],
   settles = [],
+  owes = [],
+  pays = [],
   body,
   uses = [],
   timeout,
@@ -73,6 +76,8 @@ function describeStage({
       slots('gives', provides),
       slots('may give', gives),
       slots('settles with', settles),
+      slots('owes', owes.map(dutyText)),
+      slots('pays', pays),
       slots('takes a body of', Object.keys((body as Schema | undefined)?.properties ?? {})),
       slots('uses', uses),
       within(timeout),
@@ -80,6 +85,15 @@ function describeStage({
     fields: fieldsOf(schema),
     example: stringify([Object.keys(written).length === 0 ? name : { [name]: written }]),
   }
+}
+
+/** A duty with its place: `limit (before)`. */
+function dutyText(owed: string | Duty): string {
+  if (typeof owed === 'string') return owed
+  const { duty, at, while: service } = owed
+  const place = at === undefined ? [] : [at === 'finally' ? 'in finally' : at]
+  const facts = [...place, ...(service === undefined ? [] : [`while ${service} has other settings than its defaults`])]
+  return facts.length === 0 ? duty : `${duty} (${facts.join('; ')})`
 }
 
 function within(timeout: string | undefined): [string, string][] {
@@ -119,12 +133,12 @@ function describeSlot({ name, summary, fields = {} }: AnySlot, { stages }: Regis
 /** The fields of a slot that conditions can read. */
 function readable(fields: SlotFields, prefix = ''): Field[] {
   return Object.entries(fields).flatMap(([name, field]) =>
-    typeof field === 'object'
+    isFields(field)
       ? readable(field, `${prefix}${name}.`)
       : [
           {
-            path: `${prefix}${name}${suffixes[field] ?? ''}`,
-            type: words[field] ?? field,
+            path: `${prefix}${name}${suffixes[String(field)] ?? ''}`,
+            type: typeof field === 'string' ? (words[field] ?? field) : field.join(', '),
             required: false,
             description: '',
           },

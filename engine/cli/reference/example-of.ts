@@ -1,8 +1,14 @@
 import type { Json, JsonObject } from '../../spec/json.ts'
 import type { Schema } from './fields.ts'
 
-/** A configuration that the schema accepts: its defaults, and placeholders for required fields. */
-export function exampleOf({ properties = {}, required: always = [], anyOf: [first] = [] }: Schema): JsonObject {
+/** A configuration that the schema accepts: its first example, or its defaults, and placeholders for required fields. */
+export function exampleOf({
+  examples,
+  properties = {},
+  required: always = [],
+  anyOf: [first] = [],
+}: Schema): JsonObject {
+  if (examples?.[0]) return examples[0]
   const required = [...always, ...(first?.required ?? [])]
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]): [string, Json][] => {

@@ -1,5 +1,5 @@
 import { durationSchema } from '../../spec/duration.ts'
-import type { Json } from '../../spec/json.ts'
+import type { Json, JsonObject } from '../../spec/json.ts'
 
 /** A field of a configuration, as the reference shows it. */
 export interface Field {
@@ -18,6 +18,7 @@ export interface Schema {
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly default?: Json
+  readonly examples?: readonly JsonObject[]
   readonly enum?: readonly Json[]
   readonly const?: Json
   readonly pattern?: string

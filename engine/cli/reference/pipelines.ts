@@ -3,7 +3,7 @@ import { fieldsOf } from './fields.ts'
 import { fieldTable, page } from './markdown.ts'
 
 const introduction =
-  'A file of the folder `pipelines/` holds one pipeline, or several under `endpoints:`. `aliases:` lists, once for all files, further prefixes under which the routes are served: the shipped [aliases.yaml](../../pipelines/aliases.yaml) also serves the routes of `/v1/` under `/` and `/v1/v1/`. A file whose name ends in `.test.yaml` is a fixture: it tries a pipeline against scripted providers (`npx sluice test`).'
+  'A file of the folder `pipelines/` holds one pipeline, or several under `endpoints:`. `aliases:` lists, once for all files, further prefixes under which the routes are served: the shipped [aliases.yaml](../../pipelines/aliases.yaml) also serves the routes of `/v1/` under `/` and `/v1/v1/`. A file whose name ends in `.test.yaml` is a fixture: it tries a pipeline against scripted providers (`sluice test`).'
 
 const steps = `A step is the name of a stage, or its name with its fields. [Stages](stages.md) lists the stages; [Slots](slots.md) lists the values that stages hand to each other.
 
@@ -13,24 +13,41 @@ summary: Chat completions for the model that is asked for.
 protocol: chat
 routes: [POST /v1/cheap/chat/completions]
 stages:
-  - auth: { with: key } # a stage with fields
-  - parse # a stage with its defaults
-  - validate
-  - use: route # the stages of another pipeline, here
+  - use: admit # the stages of another pipeline, here: auth … reserve
   - use: generate
 finally:
-  - price
-  - log: { type: chat }
+  - use: settle # price, charge, log
 \`\`\`
 
-Any step may have a \`timeout\` next to its name; \`npx sluice explain\` shows the default of each stage. After that time the request ends with 504, or another candidate is tried.
+What changes requests stands between \`parse\` and the second half of \`admit\`, which is \`prepare\`:
+
+\`\`\`yaml
+name: brief-chat
+summary: Chat completions with short answers.
+protocol: chat
+routes: [POST /v1/brief/chat/completions]
+stages:
+  - auth: { with: key } # a stage with fields
+  - parse # a stage with its defaults
+  - set: { default: { max_tokens: 200 } }
+  - use: prepare # apply-policy, validate, limit, use: route, reserve
+  - use: generate
+finally:
+  - use: settle
+\`\`\`
+
+A pipeline that chooses the model itself (\`pin: { model: … }\`) lists the stages of \`prepare\`, with \`allow\` in place of \`use: route\`: [one-model](../recipes/one-model.yaml).
+
+Any step may have a \`timeout\` next to its name; \`sluice explain\` shows the default of each stage. After that time the request ends with 504, or another candidate is tried.
 
 \`\`\`yaml
 - use: generate
   timeout: 10m
 \`\`\`
 
-Before anything is served, every pipeline is checked: each stage gets the slots that it needs on every path, a pipeline with routes first authenticates its client (or says \`public: true\`), and it always ends with a reply.`
+Before anything is served, every pipeline is checked: each stage gets the slots that it needs on every path, a pipeline with routes first authenticates its client (or says \`public: true\`), and it always ends with a reply, or with a stage that refuses (\`ends\`).
+
+It is also proven that a pipeline pays what its stages owe. A stage says what a pipeline must do because it runs (\`owes\`), and which of these duties it fulfils (\`pays\`): [Stages](stages.md) lists both. \`call\` owes \`limit\`, \`allow\` and \`reserve\` before it, \`breaker\` and \`answered\` in its \`attempt\`, and \`price\`, \`charge\` and \`log\` in \`finally\`. A duty is paid on every path, however the exchange ends; a path that a condition on a slot excludes is none. After a stage that gives \`candidates\` anew, \`allow\` is owed again. A pipeline that a stage runs by its name pays by itself. \`without: [limit]\` is the only way around a duty, also for what the pipeline includes; \`sluice explain\` shows it, and \`sluice check\` notes it.`
 
 const choice = `A \`switch\` runs the first arm whose conditions all hold. An arm without \`when\` takes the rest.
 

@@ -23,6 +23,7 @@ export default defineProvider({
     },
   } as const,
   // Fields whose value must never be seen: secrets: ['api_key'],
+  // Fields that decide where secrets are sent, beside addresses: destinations: ['region'],
   offers: () => [{ operation: 'generate' }],
   open: ({ sentence }) => ({
     answer: {

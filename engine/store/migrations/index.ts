@@ -8,6 +8,7 @@ import { records } from './0006-records.ts'
 import { recordNotes } from './0007-record-notes.ts'
 import { masterSecrets } from './0008-master-secrets.ts'
 import { deletedRecords } from './0009-deleted-records.ts'
+import { writtenBatches } from './0010-written-batches.ts'
 
 /** Every migration by name, in order. A released name never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -20,4 +21,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0007-record-notes': recordNotes,
   '0008-master-secrets': masterSecrets,
   '0009-deleted-records': deletedRecords,
+  '0010-written-batches': writtenBatches,
 }

@@ -29,6 +29,12 @@ export default defineCodec<'generate'>({
   traits: chatTraits,
   instruct,
   outputLimits: ['max_completion_tokens', 'max_tokens'],
+  choices: [
+    { path: 'service_tier', chooses: 'tier', free: ['auto', 'default', 'standard_only'], translated: 'service_tier' },
+    { path: 'web_search_options', chooses: 'extra', price: 'searches', translated: 'web_search' },
+    { path: 'modalities[]', chooses: 'extra', values: ['audio'], price: 'output_audio' },
+    { path: 'modalities[]', chooses: 'extra', values: ['image'], price: 'output_image' },
+  ],
   head: ({ model, stream }) => ({ model: model as string, stream: stream === true, background: false }),
   error,
   meter: { reply: meterReply, stream: meterStream, said },

@@ -8,7 +8,9 @@ import type {
   JsonObject,
   Logprob,
   Message,
+  Part,
   Reasoning,
+  Seal,
   ToolCall,
 } from '../../../engine/index.ts'
 import { printAnnotation, printLogprobs } from './annotations.ts'
@@ -35,14 +37,15 @@ interface OpenMessage {
   base: number
   /** Text to insert before its first text. */
   lead: string
+  seal?: Seal
 }
 
 interface OpenReasoning {
   readonly type: 'reasoning'
-  readonly id: string | undefined
+  readonly id?: string
   readonly place: Offset
   readonly parts: { kind: 'summary' | 'text'; text: string }[]
-  seal?: Reasoning['seal']
+  seal?: Seal
   lead: string
 }
 
@@ -66,6 +69,7 @@ export class Deltas {
   readonly #open = new Map<number, OpenMessage | OpenReasoning | OpenCall>()
   readonly #annotations: JsonObject[] = []
   readonly #details: JsonObject[] = []
+  readonly #images: JsonObject[] = []
   #characters = 0
   #reasoned = 0
   #comments = ''
@@ -90,7 +94,7 @@ export class Deltas {
         return this.#annotate(event.index, event.annotation)
       case 'seal': {
         const open = this.#open.get(event.index)
-        if (open?.type === 'reasoning') open.seal = event.seal
+        if (open && open.type !== 'call') open.seal = event.seal
         return undefined
       }
       case 'item-end':
@@ -101,7 +105,7 @@ export class Deltas {
   }
 
   /**
-   * The last delta: citations, and the reasoning for replay. One list each, because accumulating clients keep the last.
+   * The last delta: citations, pictures, and the reasoning for replay. One list each, because accumulating clients keep the last.
    */
   last(): Delta | undefined {
     const annotations = this.#annotations.length > 0 ? { annotations: this.#annotations } : {}
@@ -109,7 +113,8 @@ export class Deltas {
     // Without other content, the commentary is the answer.
     const silent = this.#characters === 0 && this.#calls === 0 && !this.#refused
     const content = silent && this.#comments !== '' ? { content: this.#comments } : {}
-    const delta = { ...content, ...annotations, ...details }
+    const images = this.#images.length > 0 ? { images: this.#images } : {}
+    const delta = { ...content, ...annotations, ...images, ...details }
     return Object.keys(delta).length > 0 ? { delta } : undefined
   }
 
@@ -128,7 +133,7 @@ export class Deltas {
       case 'reasoning':
         this.#open.set(index, {
           type: 'reasoning',
-          id: item.id,
+          ...(item.id === undefined ? {} : { id: item.id }),
           place: [this.#characters, this.#calls],
           parts: [],
           lead: '',
@@ -148,11 +153,23 @@ export class Deltas {
   }
 
   #message(index: number, { content, phase }: Message): undefined {
-    for (const part of content) this.losses.add(part.type, 'this protocol has none in answers')
+    for (const part of content) this.#show(part)
     const commentary = phase === 'commentary'
     const lead = (commentary ? this.#reasoned : this.#characters) > 0 ? separator : ''
     const base = this.#characters + lead.length
     this.#open.set(index, { type: 'message', commentary, refusal: false, base, lead })
+  }
+
+  /** A picture is shown in `images`, which several vendors have; other media have no place. */
+  #show(part: Part): void {
+    if (part.type === 'image' && part.source.kind === 'data') {
+      const { mediaType, data } = part.source
+      this.#images.push({
+        type: 'image_url',
+        image_url: { url: `data:${mediaType};base64,${data}` },
+        index: this.#images.length,
+      })
+    } else this.losses.add(part.type, 'this protocol has none in answers')
   }
 
   #call(index: number, { kind, callId, name, namespace, input }: ToolCall): Delta | undefined {
@@ -234,19 +251,17 @@ export class Deltas {
   #close(index: number): Delta | undefined {
     const open = this.#open.get(index)
     this.#open.delete(index)
-    if (open?.type === 'reasoning') {
-      const { id, parts, seal, place } = open
-      const block: Reasoning = {
-        type: 'reasoning',
-        ...(id === undefined ? {} : { id }),
-        parts,
-        ...(seal ? { seal } : {}),
-      }
-      const details = printDetails(block, place, this.#details.length, this.#origin)
-      for (const entry of details) this.#details.push(entry)
-    }
+    if (open?.type === 'reasoning') this.#detail(open)
+    // A message has no place for its seal. It comes back as reasoning after it.
+    else if (open?.type === 'message' && open.seal)
+      this.#detail({ parts: [], seal: open.seal, place: [this.#characters, this.#calls] })
     // Clients parse the arguments, so a call without any has an empty object.
     return open?.type === 'call' && open.kind === 'function' && open.empty ? this.#input(open, '{}') : undefined
+  }
+
+  #detail({ place, ...block }: Omit<Reasoning, 'type'> & { readonly place: Offset }): void {
+    const details = printDetails({ type: 'reasoning', ...block }, place, this.#details.length, this.#origin)
+    for (const entry of details) this.#details.push(entry)
   }
 }
 

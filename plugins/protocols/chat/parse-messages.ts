@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { Item, Json, Message, Part, TextPart, ToolCall, ToolResult } from '../../../engine/index.ts'
 import { parseAnnotation } from './annotations.ts'
 import { parseDetails } from './details.ts'
@@ -71,8 +72,14 @@ function said(message: WireMessage): readonly Part[] {
   const first = annotations.length > 0 ? content.findIndex(({ type }) => type === 'text') : -1
   const cited = content.map((part, at) => (at === first && part.type === 'text' ? { ...part, annotations } : part))
   const refusal: Part[] = message.refusal ? [{ type: 'refusal', text: message.refusal }] : []
+  const images = Array.isArray(message.images) ? message.images.flatMap(parsePicture) : []
   const audio: Part[] = message.audio ? [{ type: 'opaque', protocol, value: { audio: message.audio } }] : []
-  return [...cited, ...refusal, ...audio]
+  return [...cited, ...images, ...refusal, ...audio]
+}
+
+function parsePicture(picture: Json): readonly Part[] {
+  const url = isObject(picture) && isObject(picture['image_url']) ? picture['image_url']['url'] : undefined
+  return typeof url === 'string' ? parseContent([{ type: 'image_url', image_url: { url } }]) : []
 }
 
 function parseReasoning({ reasoning_details: details, reasoning_content: content, reasoning }: WireMessage): Placed[] {

@@ -96,7 +96,7 @@ export function printPart(part: Part, printing: PartPrinting): JsonObject | unde
       if (printing.traits.audio && source.kind === 'data') {
         return { type: 'input_audio', input_audio: { data: source.data, format: format ?? subtype(source.mediaType) } }
       }
-      return omitted('audio', 'the provider does not take it', printing)
+      return omitted('audio', 'the provider does not take it', source, printing)
     }
     case 'opaque':
       if (part.protocol === protocol) return part.value
@@ -125,9 +125,9 @@ export function wordOf(value: JsonObject): string {
 }
 
 function printImage({ source, detail, cache }: ImagePart, printing: PartPrinting): JsonObject {
-  if (!printing.traits.images) return omitted('image', 'the provider does not take images', printing)
+  if (!printing.traits.images) return omitted('image', 'the provider does not take images', source, printing)
   const url = source.kind === 'data' ? dataUrl(source) : source.kind === 'url' ? source.url : undefined
-  if (url === undefined) return omitted('image', 'this protocol has no ids of images', printing)
+  if (url === undefined) return omitted('image', 'this protocol has no ids of images', source, printing)
   return {
     type: 'image_url',
     image_url: defined({ url, detail: printDetail(detail, printing) }),
@@ -152,9 +152,9 @@ function printFile(part: FilePart, printing: PartPrinting): JsonObject {
     printing.losses.add('file_url', 'this protocol has no addresses of files')
     return { type: 'text', text: `[file: ${source.url}]` }
   }
-  if (!printing.traits.files) return omitted('file', 'the provider does not take files', printing)
+  if (!printing.traits.files) return omitted('file', 'the provider does not take files', source, printing)
   if (source.kind === 'id' && source.api !== fileApi) {
-    printing.losses.add('file_id', 'a file is known only to the vendor that holds it')
+    printing.losses.add('file_id', 'a file is known only to the vendor that holds it', source)
     return { type: 'text', text: '[file omitted]' }
   }
   if (context !== undefined) printing.losses.add('document.context', 'this protocol has no such field')
@@ -165,8 +165,8 @@ function printFile(part: FilePart, printing: PartPrinting): JsonObject {
   return { type: 'file', file, ...printCache(cache, printing) }
 }
 
-function omitted(what: string, because: string, { losses }: PartPrinting): JsonObject {
-  losses.add(what, because)
+function omitted(what: string, because: string, medium: MediaSource, { losses }: PartPrinting): JsonObject {
+  losses.add(what, because, medium)
   return { type: 'text', text: `[${what} omitted]` }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../../../engine/index.ts'
-import { defined, Losses, toolNames } from '../../../engine/kit.ts'
+import { defined, Losses, takenSampling, toolNames } from '../../../engine/kit.ts'
+import type { Sampled } from '../../../engine/kit.ts'
 import type { Format, GenerateRequest, JsonObject, PrintTarget, Printed } from '../../../engine/index.ts'
 import { printReasoning } from './effort.ts'
 import { printMessages } from './print-messages.ts'
@@ -34,7 +35,7 @@ export function print(request: GenerateRequest, { model, offer, origin }: PrintT
     messages: instruction === undefined ? messages : instructed(messages, instruction, printing),
     ...printTools(tools, toolChoice, parallelTools, printing),
     ...fields,
-    ...printSampling(request, printing),
+    ...printSampling(request, { offer, model }, printing),
     ...printReasoning(request.reasoning, printing.traits, printing.losses),
     ...printAccount(request, printing),
     ...printStream(request, options as JsonObject | undefined, printing),
@@ -43,14 +44,15 @@ export function print(request: GenerateRequest, { model, offer, origin }: PrintT
   return { body, losses: printing.losses.list(), restore: printing.names.restore(customs) }
 }
 
-function printSampling(request: GenerateRequest, printing: MessagePrinting): JsonObject {
-  const { traits } = printing
+function printSampling(request: GenerateRequest, sampled: Sampled, printing: MessagePrinting): JsonObject {
+  const { traits, losses } = printing
+  const { temperature, topP, topK } = takenSampling(request, sampled, losses)
   const logprobs = taken(request.logprobs, traits.logprobs, 'logprobs', printing)
   return {
     [traits.max_tokens_field]: request.maxOutputTokens,
-    temperature: request.temperature,
-    top_p: request.topP,
-    top_k: taken(request.topK, traits.top_k, 'top_k', printing),
+    temperature,
+    top_p: topP,
+    top_k: taken(topK, traits.top_k, 'top_k', printing),
     stop: request.stop && request.stop.length > 0 ? request.stop : undefined,
     seed: request.seed,
     frequency_penalty: request.frequencyPenalty,

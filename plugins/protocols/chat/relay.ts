@@ -1,14 +1,16 @@
-import { isObject, parsedObject } from '../../../engine/kit.ts'
+import { amendedSampling, isObject, parsedObject } from '../../../engine/kit.ts'
 import type { Amendment, Asked, Envelope, Frame, Hidden, JsonObject, Offer } from '../../../engine/index.ts'
 
 /**
- * Requests the usage of every stream, even if its client did not
+ * Leaves out the sampling that the model refuses, and requests the usage of every stream, even if its client did not
  * (platform.openai.com/docs/api-reference/chat/create, `stream_options`).
  */
-export function amend({ body }: Pick<Envelope, 'body'>, { traits }: Offer): Amendment | undefined {
-  if (body['stream'] !== true || asksUsage(body) || traits?.['stream_usage'] === false) return undefined
+export function amend({ body }: Pick<Envelope, 'body'>, offer: Offer, model: string): Amendment | undefined {
+  const sampled = amendedSampling(body, body['reasoning_effort'], { offer, model })
+  if (body['stream'] !== true || asksUsage(body) || offer.traits?.['stream_usage'] === false) return sampled
   const { stream_options: options } = body
-  return { fields: { stream_options: { ...(isObject(options) ? options : {}), include_usage: true } } }
+  const asking = { stream_options: { ...(isObject(options) ? options : {}), include_usage: true } }
+  return { ...sampled, fields: { ...sampled?.fields, ...asking } }
 }
 
 /**

@@ -106,7 +106,8 @@ const tool = {
   ],
 }
 
-const tokens = { type: ['integer', 'null'], minimum: 1 } as const
+/** A larger number would be rounded on its way. */
+const tokens = { type: ['integer', 'null'], minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const
 const penalty = { type: ['number', 'null'], minimum: -2, maximum: 2 } as const
 
 /** JSON Schema of a request body (POST /v1/chat/completions). Unknown fields are allowed. */

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Traits } from '../../../engine/index.ts'
+import { samplingTrait } from '../../../engine/kit.ts'
 
 /** Traits of an upstream, with defaults that suit an unknown compatible server. */
 export const chatTraits = {
@@ -56,6 +57,7 @@ export const chatTraits = {
     description: 'The field that names the end user; false: none.',
   },
   logprobs: { type: 'boolean', default: true, description: 'Takes `logprobs` and `top_logprobs`.' },
+  sampling: samplingTrait,
   top_k: { type: 'boolean', default: false, description: 'Takes `top_k`.' },
   prompt_cache_key: { type: 'boolean', default: false, description: 'Takes `prompt_cache_key`.' },
   service_tier: { type: 'boolean', default: false, description: 'Takes `service_tier`.' },

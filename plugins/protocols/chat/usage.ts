@@ -31,6 +31,7 @@ export function parseUsage(value: Json | undefined): Usage | undefined {
     ...(outputImage > 0 ? { outputImage } : {}),
     reasoning,
     ...searchesIn(value),
+    ...costIn(value),
   }
 }
 
@@ -41,6 +42,18 @@ export function parseUsage(value: Json | undefined): Usage | undefined {
 function searchesIn({ server_tool_use: tools, num_search_queries: queries }: JsonObject): Pick<Usage, 'searches'> {
   const searches = count(isObject(tools) ? tools['web_search_requests'] : queries) ?? 0
   return searches > 0 ? { searches } : {}
+}
+
+/**
+ * What a vendor says that the answer costs, in USD (openrouter.ai/docs/use-cases/usage-accounting,
+ * docs.perplexity.ai). With a key of the account's own at the vendor behind, its bill is a part of it.
+ */
+function costIn({ cost, is_byok: own, cost_details: details }: JsonObject): Pick<Usage, 'cost'> {
+  const told = isObject(cost) ? cost['total_cost'] : cost
+  const beside = own === true ? (isObject(details) ? details['upstream_inference_cost'] : undefined) : 0
+  if (typeof told !== 'number' || typeof beside !== 'number') return {}
+  const sum = told + beside
+  return sum >= 0 && sum <= 1e6 ? { cost: sum } : {}
 }
 
 /** The audio and image tokens of a bucket, at most its size: the upstream's counts may include cached tokens. */

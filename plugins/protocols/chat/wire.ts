@@ -34,6 +34,8 @@ export type WireMessage = Cached & {
   readonly reasoning?: string | null
   readonly reasoning_details?: readonly JsonObject[] | null
   readonly annotations?: readonly JsonObject[] | null
+  /** Pictures of an answer, as `image_url` parts. */
+  readonly images?: readonly Json[] | null
   readonly audio?: JsonObject | null
 }
 

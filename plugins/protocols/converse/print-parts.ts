@@ -103,7 +103,7 @@ function imageBlock({ source, detail }: ImagePart, { losses }: Printing): JsonOb
   }
   const format = source.kind === 'data' ? images.get(source.mediaType) : undefined
   if (source.kind === 'data' && format !== undefined) return { image: { format, source: { bytes: source.data } } }
-  losses.add('messages[].content.image', reasonAgainst(source, 'images are PNG, JPEG, GIF or WebP here'))
+  losses.add('messages[].content.image', reasonAgainst(source, 'images are PNG, JPEG, GIF or WebP here'), source)
   return placeholder('image omitted')
 }
 
@@ -113,7 +113,11 @@ function fileBlock(part: FilePart, printing: Printing): JsonObject {
     return imageBlock({ type: 'image', source }, printing)
   const document = documentOf(source, part.filename)
   if (!document) {
-    printing.losses.add('messages[].content.file', reasonAgainst(source, 'documents of this type are not taken'))
+    printing.losses.add(
+      'messages[].content.file',
+      reasonAgainst(source, 'documents of this type are not taken'),
+      source,
+    )
     return placeholder(`file omitted${title === undefined ? '' : `: ${title}`}`)
   }
   return {

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { JsonObject, PrintTarget } from '../../../engine/index.ts'
+import { samplingTrait } from '../../../engine/kit.ts'
 
 /** Traits of an upstream, with defaults that suit every model. */
 export const converseTraits = {
@@ -18,11 +19,7 @@ export const converseTraits = {
     default: true,
     description: 'Can think; `always`: thinking cannot be switched off.',
   },
-  sampling: {
-    enum: [true, false, 'one'],
-    default: true,
-    description: 'Takes `temperature`, `topP` and `top_k`; `one`: not the first two together.',
-  },
+  sampling: samplingTrait,
   cache_points: {
     enum: ['auto', true, false],
     default: 'auto',

@@ -1,6 +1,6 @@
-import type { Frame, JsonObject } from '../../../engine/index.ts'
+import type { Amendment, Choice, Envelope, Frame, JsonObject, Offer } from '../../../engine/index.ts'
 import { defineCodec } from '../../../engine/index.ts'
-import { isObject, parsedJson } from '../../../engine/kit.ts'
+import { amendedSampling, isObject, parsedJson, samplingTrait } from '../../../engine/kit.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { located } from './located.ts'
 import { meter } from './meter.ts'
@@ -32,17 +32,22 @@ export default defineCodec<'generate'>({
   outputLimits: ['generationConfig', 'generation_config'].flatMap((config) =>
     ['maxOutputTokens', 'max_output_tokens'].map((limit) => `${config}.${limit}`),
   ),
+  choices: choices(),
   head: (body) => ({
     model: typeof body.model === 'string' ? body.model : '',
     stream: body.stream === true,
     background: false,
   }),
-  traits: Object.fromEntries(
-    Object.entries(geminiTraits).map(([word, { default: usual, values, summary }]) => [
-      word,
-      { enum: [...values], default: usual, description: summary },
-    ]),
-  ),
+  traits: {
+    ...Object.fromEntries(
+      Object.entries(geminiTraits).map(([word, { default: usual, values, summary }]) => [
+        word,
+        { enum: [...values], default: usual, description: summary },
+      ]),
+    ),
+    sampling: samplingTrait,
+  },
+  relay: { amend },
   error: dialect,
   failed: (frame: Frame) => (frame.data.includes('"error"') ? streamFailure(parsedJson(frame.data)) : undefined),
   meter,
@@ -60,6 +65,51 @@ export default defineCodec<'generate'>({
     printer: (asked) => new GeminiPrinter(asked),
   },
 })
+
+const sampling = [
+  ['temperature', 'temperature'],
+  ['topP', 'topP'],
+  ['topP', 'top_p'],
+  ['topK', 'topK'],
+  ['topK', 'top_k'],
+] as const
+
+/** Leaves out the sampling that the model refuses. */
+function amend({ body }: Pick<Envelope, 'body'>, offer: Offer, model: string): Amendment | undefined {
+  for (const name of ['generationConfig', 'generation_config']) {
+    const config = body[name]
+    const amended = isObject(config) ? amendedSampling(config, undefined, { offer, model }, sampling) : undefined
+    if (isObject(config) && amended) return { ...amended, fields: { [name]: { ...config, ...amended.fields } } }
+  }
+  return undefined
+}
+
+/** Both spellings of a field are accepted (ai.google.dev/gemini-api/docs/pricing). */
+function choices(): readonly Choice[] {
+  return [
+    ...['serviceTier', 'service_tier'].map((path): Choice => ({
+      path,
+      chooses: 'tier',
+      free: ['standard'],
+      translated: 'service_tier',
+    })),
+    ...['googleSearch', 'google_search', 'googleSearchRetrieval', 'google_search_retrieval'].map((tool): Choice => ({
+      path: `tools[].${tool}`,
+      chooses: 'extra',
+      price: 'searches',
+      translated: 'web_search',
+    })),
+    ...['googleMaps', 'google_maps', 'enterpriseWebSearch', 'enterprise_web_search', 'fileSearch', 'file_search'].map(
+      (tool): Choice => ({ path: `tools[].${tool}`, chooses: 'extra' }),
+    ),
+    ...['generationConfig', 'generation_config'].flatMap((config) =>
+      ['responseModalities', 'response_modalities'].flatMap((field): Choice[] => [
+        { path: `${config}.${field}[]`, chooses: 'extra', values: ['AUDIO', 'audio'], price: 'output_audio' },
+        { path: `${config}.${field}[]`, chooses: 'extra', values: ['IMAGE', 'image'], price: 'output_image' },
+      ]),
+    ),
+  ]
+}
 
 function instruct(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject {
   const name = Object.hasOwn(body, 'system_instruction') ? 'system_instruction' : 'systemInstruction'

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AudioPart, FilePart, ImagePart, Item, MediaSource, Message } from '../../../engine/index.ts'
-import type { Part as NeutralPart, ToolResult } from '../../../engine/index.ts'
+import type { Part as NeutralPart, Seal, ToolResult } from '../../../engine/index.ts'
 import { asText, isObject } from '../../../engine/kit.ts'
 import { parseSigned, placeholderSignature } from './signatures.ts'
+import type { Signed } from './signatures.ts'
 import type { Content, FunctionCall, FunctionResponse, Part } from './wire.ts'
 import { protocol } from './wire.ts'
 
@@ -41,12 +43,14 @@ class ContentsReader {
     if (isObject(part.functionCall)) return this.#call(part.functionCall as FunctionCall, signature)
     if (isObject(part.functionResponse)) return this.#result(part.functionResponse as FunctionResponse)
     const content = contentOf(part)
+    const signed = signature === '' || signature === placeholderSignature ? undefined : this.#signed(signature)
+    if (signed?.place === 'before') this.#place(signed)
     if (content) this.#say(content, role)
     else if (Object.keys(part).some((name) => name !== 'thoughtSignature' && name !== 'text')) {
       this.#close()
       this.#items.push({ type: 'opaque', protocol, value: part, role })
     }
-    if (signature !== '') this.#sealed(signature)
+    if (signed && signed.place !== 'before') this.#place(signed)
   }
 
   end(): readonly Item[] {
@@ -57,9 +61,7 @@ class ContentsReader {
   #think(text: string, signature: string): void {
     if (this.#thought === undefined) this.#close()
     this.#thought = (this.#thought ?? '') + text
-    if (signature === '') return
-    this.#items.push(parseSigned(this.#thought, signature))
-    this.#thought = undefined
+    if (signature !== '') this.#place(this.#signed(signature))
   }
 
   #say(content: NeutralPart, role: 'user' | 'assistant'): void {
@@ -77,7 +79,7 @@ class ContentsReader {
   }
 
   #call({ id, name, args }: FunctionCall, signature: string): void {
-    if (signature !== '') this.#sealed(signature)
+    if (signature !== '' && signature !== placeholderSignature) this.#place(this.#signed(signature))
     this.#close()
     const callId = asText(id) || `call_${this.#named++}`
     this.#calls.push({ name, id: asText(id), callId })
@@ -95,12 +97,21 @@ class ContentsReader {
     this.#items.push(resultOf(response, call?.callId ?? (id || `call_${this.#named++}`)))
   }
 
-  /** Reasoning that is nothing but a signature, or the thought right before it. */
-  #sealed(signature: string): void {
+  /** What a signature seals, with the thought right before it. */
+  #signed(signature: string): Signed {
     const text = this.#thought ?? ''
     this.#thought = undefined
+    return parseSigned(text, signature)
+  }
+
+  #place({ blocks, place }: Signed): void {
     this.#close()
-    if (signature !== placeholderSignature) this.#items.push(parseSigned(text, signature))
+    const last = this.#items.at(-1)
+    const ahead = place === 'ahead' && last?.type === 'message' && last.role === 'assistant'
+    const at = this.#items.length - (ahead ? 1 : 0)
+    // The text itself may have the same signature.
+    const repeated = place === 'ahead' && isDeepStrictEqual(sealOf(this.#items[at - 1]), sealOf(blocks.at(-1)))
+    if (!repeated) this.#items.splice(at, 0, ...blocks)
   }
 
   #close(): void {
@@ -109,6 +120,10 @@ class ContentsReader {
     this.#items.push({ type: 'reasoning', parts: [{ kind: 'summary', text: this.#thought }] })
     this.#thought = undefined
   }
+}
+
+function sealOf(item: Item | undefined): Seal | undefined {
+  return item?.type === 'reasoning' ? item.seal : undefined
 }
 
 function resultOf({ response, parts }: FunctionResponse, callId: string): ToolResult {

@@ -24,8 +24,8 @@ import { protocol, verbatim } from './wire.ts'
 /**
  * Parses an answer chunk by chunk; each chunk is a whole `GenerateContentResponse`, of which the first candidate counts.
  * Consecutive texts are one message, consecutive thoughts one item of reasoning. A signature belongs to the thought that
- * has it (`signature`), or is reasoning of its own before the call that has it, and after a text or medium that has it
- * (`redacted`). A stream without a finish reason ends with a `failure`.
+ * has it (`signature`), or is reasoning of its own before the call that has it, or the seal of the message whose text or
+ * medium has it (`redacted`). A stream without a finish reason ends with a `failure`.
  */
 export class GeminiParser implements EventParser<GenerateEvent> {
   readonly #restore: Restore | undefined
@@ -108,9 +108,10 @@ export class GeminiParser implements EventParser<GenerateEvent> {
     if (isObject(part.functionCall)) return yield* this.#call(part.functionCall as FunctionCall, signature)
     if (typeof part.text === 'string') return yield* this.#say(part.text, signature, logprobs)
     if (isObject(part.inlineData)) return yield* this.#show(part.inlineData, signature)
+    // A part that has nothing but a signature is like an empty text.
+    if (Object.keys(part).every((field) => field === 'thoughtSignature'))
+      return yield* this.#say('', signature, undefined)
     yield* this.#close()
-    // A part that has nothing but a signature ends what was said.
-    if (Object.keys(part).every((field) => field === 'thoughtSignature')) return yield* this.#sealed(signature)
     yield* this.#whole({ type: 'opaque', protocol, value: part, role: 'assistant' })
   }
 
@@ -137,9 +138,7 @@ export class GeminiParser implements EventParser<GenerateEvent> {
   }
 
   *#call(call: FunctionCall, signature: string): Iterable<GenerateEvent> {
-    // Thoughts right before a call share its signature.
-    if (this.#thought !== undefined && signature !== '') yield* this.#endThought({ kind: 'redacted', data: signature })
-    else if (signature !== '') yield* this.#sealed(signature)
+    if (signature !== '') yield* this.#sealed(signature)
     yield* this.#close()
     this.#called = true
     const index = this.#items++
@@ -158,22 +157,20 @@ export class GeminiParser implements EventParser<GenerateEvent> {
     const mediaType = asText(mimeType)
     const source = { kind: 'data', mediaType, data: asText(data) } as const
     const type = mediaType.startsWith('audio/') ? 'audio' : mediaType.startsWith('image/') ? 'image' : 'file'
-    yield* this.#whole({ type: 'message', role: 'assistant', content: [{ type, source }] })
-    if (signature !== '') yield* this.#sealed(signature)
+    yield* this.#whole({ type: 'message', role: 'assistant', content: [{ type, source }] }, signature)
   }
 
-  /** Reasoning that is nothing but a signature. */
+  /** The seal of the thoughts right before it, or else of reasoning that is nothing but a signature. */
   *#sealed(signature: string): Iterable<GenerateEvent> {
+    if (this.#thought !== undefined) return yield* this.#endThought({ kind: 'redacted', data: signature })
     yield* this.#close()
-    const index = this.#items++
-    yield { type: 'item', index, item: { type: 'reasoning', parts: [] } }
-    yield { type: 'seal', index, seal: { kind: 'redacted', data: signature } }
-    yield { type: 'item-end', index }
+    yield* this.#whole({ type: 'reasoning', parts: [] }, signature)
   }
 
-  *#whole(item: Item): Iterable<GenerateEvent> {
+  *#whole(item: Item, signature = ''): Iterable<GenerateEvent> {
     const index = this.#items++
     yield { type: 'item', index, item }
+    if (signature !== '') yield { type: 'seal', index, seal: { kind: 'redacted', data: signature } }
     yield { type: 'item-end', index }
   }
 
@@ -191,7 +188,6 @@ export class GeminiParser implements EventParser<GenerateEvent> {
     if (!message) return
     this.#message = undefined
     yield* message.close(this.#grounding)
-    if (message.signature !== '') yield* this.#sealed(message.signature)
   }
 
   get #grounding(): JsonObject {

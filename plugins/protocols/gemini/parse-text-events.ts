@@ -6,7 +6,7 @@ export class MessageParser {
   readonly #index: number
   #text = ''
   /** The latest signature among its parts; empty without one. */
-  signature = ''
+  #signature = ''
 
   constructor(index: number) {
     this.#index = index
@@ -18,16 +18,18 @@ export class MessageParser {
   }
 
   *add(text: string, signature: string, logprobs: readonly Logprob[] | undefined): Iterable<GenerateEvent> {
-    if (signature !== '') this.signature = signature
+    if (signature !== '') this.#signature = signature
     if (text === '') return
     this.#text += text
     yield { type: 'delta', index: this.#index, text, ...(logprobs ? { logprobs } : {}) }
   }
 
-  /** The citations, which the vendor tells after the text, and the end. */
+  /** The citations, which the vendor tells after the text, the seal, and the end. */
   *close(grounding: JsonObject): Iterable<GenerateEvent> {
     for (const annotation of citations(grounding, this.#text))
       yield { type: 'annotation', index: this.#index, annotation }
+    if (this.#signature !== '')
+      yield { type: 'seal', index: this.#index, seal: { kind: 'redacted', data: this.#signature } }
     yield { type: 'item-end', index: this.#index }
   }
 }

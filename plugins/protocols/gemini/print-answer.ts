@@ -6,7 +6,7 @@ import type { ItemEvent } from '../in-order.ts'
 import { Grounding } from './grounding.ts'
 import { printLogprobs } from './logprobs.ts'
 import { argumentsOf } from './print-contents.ts'
-import { clientSignature } from './signatures.ts'
+import { Signatures } from './signatures.ts'
 import { camelCased } from './spelling.ts'
 import { printStop } from './stop.ts'
 import { printUsage } from './usage.ts'
@@ -29,12 +29,12 @@ export class AnswerPrinter {
   readonly #grounding = new Grounding()
   readonly #showsThoughts: boolean
   #item: Item | undefined
-  /** The input of the open call, or text of the open reasoning that has not been printed. */
+  /** The input of the open call. */
   #text = ''
-  #shape: ['summary' | 'text', number][] = []
+  /** The parts of the open reasoning. */
+  #thoughts: { kind: 'summary' | 'text'; text: string }[] = []
   #seal: Seal | undefined
-  /** A signature for the call that comes next, or else for an empty text. */
-  #signature: string | undefined
+  readonly #signatures: Signatures
   #model: string
   #usage: Usage | undefined
   #refused = false
@@ -43,6 +43,7 @@ export class AnswerPrinter {
     this.#asked = asked
     this.#model = asked.model
     this.#showsThoughts = showsThoughts(asked.body)
+    this.#signatures = new Signatures(asked.origin)
   }
 
   get losses(): readonly Loss[] {
@@ -76,8 +77,12 @@ export class AnswerPrinter {
     if (event.type === 'item') {
       this.#item = event.item
       this.#text = ''
-      this.#shape = []
-      this.#seal = event.item.type === 'reasoning' ? event.item.seal : undefined
+      this.#thoughts = []
+      this.#seal = event.item.type === 'reasoning' || event.item.type === 'message' ? event.item.seal : undefined
+    }
+    if (event.type === 'seal') {
+      this.#seal = event.seal
+      return []
     }
     switch (this.#item?.type) {
       case 'message':
@@ -108,11 +113,13 @@ export class AnswerPrinter {
         if (event.text === '') return []
         this.#grounding.say(event.text)
         const { logprobs } = event
-        return [{ parts: [...this.#flushed(), { text: event.text }], ...(logprobs ? { logprobs } : {}) }]
+        return [{ parts: [{ text: event.text, ...this.#signatures.ofText() }], ...(logprobs ? { logprobs } : {}) }]
       }
       case 'annotation':
         this.#cite(event.annotation)
         return []
+      case 'item-end':
+        return this.#seal ? this.#parts([this.#signatures.ofMessage(this.#seal)]) : []
       default:
         return []
     }
@@ -131,20 +138,17 @@ export class AnswerPrinter {
       this.#losses.add('parts.annotations', 'citations of other protocols have no form here')
   }
 
-  /** Thoughts are shown to clients that ask for them, or where a signature vouches for their text. */
+  /** Thoughts are shown to clients that ask for them; their seal goes with what follows. */
   #reasoning(event: ItemEvent, item: Reasoning): readonly Addition[] {
     switch (event.type) {
       case 'part':
-        this.#shape.push([event.kind === 'summary' ? 'summary' : 'text', 0])
-        return this.#shape.length > 1 ? this.#think('\n\n') : []
+        this.#thoughts.push({ kind: event.kind === 'summary' ? 'summary' : 'text', text: '' })
+        return this.#thoughts.length > 1 ? this.#think('\n\n') : []
       case 'delta': {
-        const part = this.#shape.at(-1)
-        if (part) part[1] += event.text.length
+        const part = this.#thoughts.at(-1)
+        if (part) part.text += event.text
         return event.text === '' ? [] : this.#think(event.text)
       }
-      case 'seal':
-        this.#seal = event.seal
-        return []
       case 'item-end':
         return this.#thought(item)
       default:
@@ -153,30 +157,18 @@ export class AnswerPrinter {
   }
 
   #think(text: string): readonly Addition[] {
-    const printed = this.#showsThoughts ? this.#parts([...this.#flushed(), { text, thought: true }]) : []
-    this.#text += text
-    return printed
+    return this.#showsThoughts ? this.#parts([{ text, thought: true }]) : []
   }
 
   #thought(item: Reasoning): readonly Addition[] {
-    const seal = this.#seal
-    if (!seal) return []
-    const signature = clientSignature(item, seal, this.#shape, this.#asked.origin)
-    if (this.#text !== '' && (this.#showsThoughts || seal.kind === 'signature')) {
-      const text = this.#showsThoughts ? '' : this.#text
-      return this.#parts([...this.#flushed(), { text, thought: true, thoughtSignature: signature }])
-    }
-    const waiting = this.#parts(this.#flushed())
-    this.#signature = signature
-    return waiting
+    if (this.#seal) this.#signatures.add({ ...item, parts: this.#thoughts, seal: this.#seal })
+    return []
   }
 
   #call(event: ItemEvent, item: ToolCall): readonly Addition[] {
     if (event.type === 'delta') this.#text += event.text
     if (event.type !== 'item-end') return []
     const input = item.input + this.#text
-    const signature = this.#signature
-    this.#signature = undefined
     return this.#parts([
       {
         functionCall: {
@@ -184,21 +176,21 @@ export class AnswerPrinter {
           name: flatName(item),
           args: item.kind === 'custom' ? { input } : argumentsOf(input),
         },
-        ...(signature === undefined ? {} : { thoughtSignature: signature }),
+        ...this.#signatures.ofCall(),
       },
     ])
   }
 
   #opaque(item: Extract<Item, { type: 'opaque' }>): readonly Addition[] {
     if (item.search) this.#grounding.search(item, protocol)
-    else if (item.protocol === protocol) return this.#parts([...this.#flushed(), item.value])
+    else if (item.protocol === protocol) return this.#parts([...this.#signatures.rest(), item.value])
     else this.#losses.add(`parts.${word(item.value.type)}`, `only ${item.protocol} knows it`)
     return []
   }
 
   #end({ stop, usage = this.#usage, rest }: Finish): Addition {
     const { candidate, ...fields } = this.#rest(rest)
-    const flushed = this.#flushed()
+    const flushed = this.#signatures.rest()
     return {
       // Official clients take an answer whose last chunk has no part for a broken one.
       parts: flushed.length > 0 ? flushed : [{ text: '' }],
@@ -224,13 +216,6 @@ export class AnswerPrinter {
 
   #parts(parts: readonly JsonObject[]): readonly Addition[] {
     return parts.length > 0 ? [{ parts }] : []
-  }
-
-  /** The signature that waits, in a part of its own. */
-  #flushed(): readonly JsonObject[] {
-    const signature = this.#signature
-    this.#signature = undefined
-    return signature === undefined ? [] : [{ text: '', thoughtSignature: signature }]
   }
 }
 

@@ -24,6 +24,8 @@ function printPart(part: Part, printing: Printing): JsonObject | undefined {
       const { source, filename, title = filename, context, citations } = part
       if (context !== undefined) losses.add('contents[].parts.context', 'files have no context here')
       if (citations === true) losses.add('contents[].parts.citations', 'the protocol cites no files')
+      if (title !== undefined && source.kind !== 'id')
+        losses.add(`contents[].parts.${part.title === undefined ? 'filename' : 'title'}`, 'files have no names here')
       return media(title === undefined ? 'file' : `file: ${title}`, source, printing)
     }
     case 'audio':
@@ -46,7 +48,7 @@ function media(what: string, source: MediaSource, { losses }: Printing): JsonObj
       return { fileData: { fileUri: source.url } }
     case 'id':
       if (source.api === protocol) return { fileData: { fileUri: source.id } }
-      losses.add('contents[].parts.file_id', 'a file is known only to the vendor that holds it')
+      losses.add('contents[].parts.file_id', 'a file is known only to the vendor that holds it', source)
       return { text: `[${what} omitted]` }
   }
 }

@@ -1,5 +1,5 @@
 import type { GenerateRequest, Json, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
-import { Losses, isObject, toolNames } from '../../../engine/kit.ts'
+import { Losses, isObject, takenSampling, toolNames } from '../../../engine/kit.ts'
 import { contents, systemParts } from './print-contents.ts'
 import type { Printing } from './printing.ts'
 import { printThinking } from './thinking.ts'
@@ -46,9 +46,7 @@ function generationConfig(request: GenerateRequest, printing: Printing): JsonObj
   const { stop = [], logprobs, reasoning } = request
   const thinking = printThinking(reasoning, printing)
   const fields: Record<string, Json | undefined> = {
-    temperature: request.temperature,
-    topP: request.topP,
-    topK: request.topK,
+    ...takenSampling(request, printing.target, printing.losses),
     maxOutputTokens: request.maxOutputTokens,
     stopSequences: stop.length > 0 ? stop.slice(0, stopLimit) : undefined,
     seed: request.seed,

@@ -64,7 +64,7 @@ function generationConfig(): JsonObject {
     temperature: number,
     topP: number,
     topK: number,
-    maxOutputTokens: { type: ['integer', 'null'], minimum: 1 },
+    maxOutputTokens: { type: ['integer', 'null'], minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
     stopSequences: { type: ['array', 'null'], items: text },
     candidateCount: integer,
     seed: integer,

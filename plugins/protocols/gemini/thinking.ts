@@ -30,10 +30,19 @@ export function printThinking(wish: ReasoningWish | undefined, printing: Printin
     return undefined
   }
   const config = {
-    ...(wish.summary === undefined ? {} : { includeThoughts: wish.summary !== 'none' }),
+    ...shown(wish),
     ...amount(wish, printing),
   }
   return Object.keys(config).length > 0 ? config : undefined
+}
+
+/**
+ * Whether thoughts are shown. A client that says how much to think and nothing of a summary, as those of chat
+ * completions must, sees them, as it sees the reasoning of other providers.
+ */
+function shown({ summary, effort, budget }: ReasoningWish): JsonObject {
+  if (summary !== undefined) return { includeThoughts: summary !== 'none' }
+  return effort === 'none' || budget === 0 ? {} : { includeThoughts: true }
 }
 
 /** How much to think. Every model takes a budget; an effort is a level to those that know levels. */

@@ -1,6 +1,6 @@
 import type { Frame, JsonObject, Metered } from '../../../engine/index.ts'
 import { defineCodec } from '../../../engine/index.ts'
-import { isObject, parsedObject } from '../../../engine/kit.ts'
+import { isObject, parsedObject, samplingTrait } from '../../../engine/kit.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { frame } from './frames.ts'
 import { parse, searches } from './parse-request.ts'
@@ -31,14 +31,32 @@ export default defineCodec<'generate'>({
   headers: ['anthropic-*', 'x-stainless-*'],
   content: 'json',
   schema,
-  traits: Object.fromEntries(
-    Object.entries(messagesTraits).map(([word, { default: usual, values, summary }]) => [
-      word,
-      { enum: [...values], default: usual, description: summary },
-    ]),
-  ),
+  traits: {
+    ...Object.fromEntries(
+      Object.entries(messagesTraits).map(([word, { default: usual, values, summary }]) => [
+        word,
+        { enum: [...values], default: usual, description: summary },
+      ]),
+    ),
+    sampling: samplingTrait,
+  },
   instruct,
   outputLimits: ['max_tokens'],
+  // platform.claude.com/docs/en/about-claude/pricing
+  choices: [
+    { path: 'fallbacks[]', chooses: 'model', answers: true },
+    { path: 'fallbacks[].model', chooses: 'model', answers: true },
+    { path: 'fallbacks[].speed', chooses: 'tier', free: ['standard'] },
+    { path: 'fallbacks[].service_tier', chooses: 'tier', free: ['auto', 'standard_only'] },
+    { path: 'fallbacks[].inference_geo', chooses: 'tier', free: ['global', 'not_available'] },
+    { path: 'tools[].model', chooses: 'model' },
+    { path: 'service_tier', chooses: 'tier', free: ['auto', 'default', 'standard_only'], translated: 'service_tier' },
+    { path: 'speed', chooses: 'tier', free: ['standard'] },
+    { path: 'inference_geo', chooses: 'tier', free: ['global', 'not_available'] },
+    { path: 'tools[].type', chooses: 'extra', values: ['web_search*'], price: 'searches', translated: 'web_search' },
+    { path: 'tools[].type', chooses: 'extra', values: ['code_execution*'] },
+    { path: 'tools[].type', chooses: 'extra', values: ['advisor*'], billedBy: 'model' },
+  ],
   head: (body) => ({
     model: typeof body.model === 'string' ? body.model : '',
     stream: body.stream === true,

@@ -77,7 +77,7 @@ function nativeCitations(annotations: readonly Annotation[] = [], losses: Losses
 }
 
 function imageBlock({ source, detail, cache }: ImagePart, printing: Printing): JsonObject {
-  if (isForeign(source)) return foreign('image', printing)
+  if (isForeign(source)) return foreign('image', source, printing)
   if (detail !== undefined && detail !== 'auto')
     printing.losses.add('messages[].content.detail', 'images have no detail here')
   return { type: 'image', source: mediaSource(source), ...cacheControl(cache, printing) }
@@ -87,10 +87,10 @@ function fileBlock(part: FilePart, printing: Printing): JsonObject {
   const { source, title = part.filename, context, citations } = part
   if (source.kind === 'data' && source.mediaType.startsWith('image/'))
     return imageBlock({ type: 'image', source }, printing)
-  if (isForeign(source)) return foreign('file', printing)
+  if (isForeign(source)) return foreign('file', source, printing)
   const readable = documentSource(source)
   if (!readable) {
-    printing.losses.add('messages[].content.file', 'documents are PDF or text here')
+    printing.losses.add('messages[].content.file', 'documents are PDF or text here', source)
     return placeholder(`file omitted${title === undefined ? '' : `: ${title}`}`)
   }
   return {
@@ -108,8 +108,8 @@ function isForeign(source: FilePart['source']): boolean {
   return source.kind === 'id' && source.api !== protocol
 }
 
-function foreign(what: string, { losses }: Printing): JsonObject {
-  losses.add('messages[].content.file_id', 'a file is known only to the vendor that holds it')
+function foreign(what: string, source: FilePart['source'], { losses }: Printing): JsonObject {
+  losses.add('messages[].content.file_id', 'a file is known only to the vendor that holds it', source)
   return placeholder(`${what} omitted`)
 }
 

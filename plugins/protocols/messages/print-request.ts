@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Format, GenerateRequest, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
-import { Losses, toolNames } from '../../../engine/kit.ts'
+import { Losses, takenSampling, toolNames } from '../../../engine/kit.ts'
+import type { Sampled } from '../../../engine/kit.ts'
 import { systemBlocks, turns } from '../turns.ts'
 import { answerSchema } from './answer-schema.ts'
 import { wantsMarks, withMarks } from './cache-marks.ts'
@@ -10,7 +11,6 @@ import { blocksOf } from './print-turns.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
 import { traitsOf } from './traits.ts'
-import type { MessagesTraits } from './traits.ts'
 import { protocol } from './wire.ts'
 
 /** Most characters of a tool's name and of `metadata.user_id`. */
@@ -97,24 +97,20 @@ export function formatInstruction(format: Exclude<Format, { readonly type: 'text
 export function sampling(
   request: GenerateRequest,
   thinking: JsonObject | undefined,
-  { traits, losses }: { readonly traits: Pick<MessagesTraits, 'sampling'>; readonly losses: Losses },
+  { target, losses }: { readonly target: Sampled; readonly losses: Losses },
 ): { readonly temperature?: number; readonly top_p?: number; readonly top_k?: number } {
-  const { temperature, topP, topK } = request
-  const thinks = thinking?.type === 'enabled' || thinking?.type === 'adaptive'
-  const refused =
-    traits.sampling === false ? 'the upstream takes none' : thinks ? 'it is refused beside thinking' : undefined
-  if (refused !== undefined) {
+  const { temperature, topP, topK } = takenSampling(request, target, losses)
+  if (thinking?.type === 'enabled' || thinking?.type === 'adaptive') {
+    const refused = 'it is refused beside thinking'
     if (temperature !== undefined && temperature !== 1) losses.add('temperature', refused)
     if (topP !== undefined && topP !== 1) losses.add('top_p', refused)
     if (topK !== undefined) losses.add('top_k', refused)
     return {}
   }
   if (temperature !== undefined && temperature > 1) losses.add('temperature', 'it ends at 1')
-  const both = traits.sampling === 'one' && temperature !== undefined && topP !== undefined
-  if (both) losses.add('top_p', 'it is refused beside temperature')
   return {
     ...(temperature === undefined ? {} : { temperature: Math.min(Math.max(temperature, 0), 1) }),
-    ...(topP === undefined || both ? {} : { top_p: topP }),
+    ...(topP === undefined ? {} : { top_p: topP }),
     ...(topK === undefined ? {} : { top_k: topK }),
   }
 }

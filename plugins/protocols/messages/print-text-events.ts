@@ -1,16 +1,17 @@
-import type { Asked, Frame, JsonObject, Reasoning } from '../../../engine/index.ts'
+import type { Asked, Frame, JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
 import type { Losses } from '../../../engine/kit.ts'
 import type { ItemEvent } from '../in-order.ts'
 import type { BlockFrames, ItemPrinter } from './frames.ts'
 import { replyCitations } from './reply-blocks.ts'
-import { pack, partBreak } from './thinking.ts'
+import { messageSeal, pack, partBreak } from './thinking.ts'
 
-/** Prints a message: a text block for each part that has text. */
+/** Prints a message: a text block for each part that has text, and its seal as redacted thinking. */
 export class TextPrinter implements ItemPrinter {
   readonly #blocks: BlockFrames
   readonly #asked: Asked
   readonly #losses: Losses
   #open = false
+  #seal: Seal | undefined
 
   constructor(blocks: BlockFrames, asked: Asked, losses: Losses) {
     this.#blocks = blocks
@@ -29,9 +30,13 @@ export class TextPrinter implements ItemPrinter {
         return replyCitations([event.annotation], this.#asked, this.#losses).flatMap((citation) =>
           this.#begun({ type: 'citations_delta', citation }),
         )
+      case 'seal':
+        this.#seal = event.seal
+        return []
       case 'part':
-      case 'item-end':
         return this.#stop()
+      case 'item-end':
+        return [...this.#stop(), ...this.#sealed()]
       default:
         return []
     }
@@ -47,6 +52,11 @@ export class TextPrinter implements ItemPrinter {
     if (!this.#open) return []
     this.#open = false
     return [this.#blocks.stop()]
+  }
+
+  #sealed(): readonly Frame[] {
+    const block = messageSeal(this.#seal, this.#asked.origin)
+    return block ? [this.#blocks.start(block), this.#blocks.stop()] : []
   }
 }
 
@@ -98,9 +108,9 @@ export class ThinkingPrinter implements ItemPrinter {
 
   #end(): readonly Frame[] {
     const seal = this.#seal
-    if (!seal) return this.#open ? [this.#blocks.stop()] : []
-    const signature = pack({ ...this.#item, seal }, this.#shape, this.#origin)
-    if (!this.#open && seal.kind !== 'signature')
+    if (!seal && !this.#open) return []
+    const signature = pack({ ...this.#item, ...(seal ? { seal } : {}) }, this.#shape, this.#origin)
+    if (seal && !this.#open && seal.kind !== 'signature')
       return [this.#blocks.start({ type: 'redacted_thinking', data: signature }), this.#blocks.stop()]
     const started = this.#open ? [] : this.#start()
     return [...started, this.#blocks.delta({ type: 'signature_delta', signature }), this.#blocks.stop()]

@@ -1,16 +1,53 @@
 import { GatewayError } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/kit.ts'
-import type { Envelope, Json, Offer } from '../../../engine/index.ts'
+import { amendedSampling, isObject } from '../../../engine/kit.ts'
+import type { Amendment, Envelope, Json, JsonObject, Offer } from '../../../engine/index.ts'
 
 /** Prefix of the beta feature by which a provider stores a conversation; a date follows. */
 const threads = 'message-threads-'
 
-/** Changes nothing. Rejects a `thread` that the provider would ignore, because its history would be lost silently. */
-export function amend({ body, headers }: Pick<Envelope, 'body' | 'headers'>, { traits }: Offer): undefined {
-  if (!isObject(body.thread)) return
+/**
+ * Leaves out the sampling that the model refuses, and thinking blocks whose signature the client has left out: the
+ * vendor refuses them, and nothing else of the conversation is lost. Rejects a `thread` that the provider would ignore,
+ * because its history would be lost silently.
+ */
+export function amend(
+  { body, headers }: Pick<Envelope, 'body' | 'headers'>,
+  offer: Offer,
+  model: string,
+): Amendment | undefined {
+  if (isObject(body.thread) && !keepsThreads(headers, offer.traits?.['betas'])) throw threadRefused()
+  const effort = isObject(body.output_config) ? body.output_config.effort : undefined
+  const sampled = amendedSampling(body, effort, { offer, model })
+  const { messages } = body
+  if (!Array.isArray(messages) || !messages.some(hasUnsigned)) return sampled
+  const kept = messages.map((turn) => (hasUnsigned(turn) ? without(turn) : turn)).filter((turn) => turn !== undefined)
+  const unsigned = { field: 'reasoning', because: 'it has no signature' }
+  return { fields: { ...sampled?.fields, messages: kept }, losses: [...(sampled?.losses ?? []), unsigned] }
+}
+
+function keepsThreads(headers: Envelope['headers'], betas: Json | undefined): boolean {
   const asked = String(headers['anthropic-beta'] ?? '').split(',')
-  const passed = asked.map((beta) => beta.trim()).filter((beta) => passes(beta, traits?.['betas']))
-  if (!passed.some((beta) => beta.startsWith(threads))) throw threadRefused()
+  const passed = asked.map((beta) => beta.trim()).filter((beta) => passes(beta, betas))
+  return passed.some((beta) => beta.startsWith(threads))
+}
+
+type Spoken = JsonObject & { readonly content: readonly Json[] }
+
+function hasUnsigned(turn: Json): turn is Spoken {
+  return isObject(turn) && Array.isArray(turn.content) && turn.content.some(isUnsigned)
+}
+
+/** An empty signature is one that the upstream itself has given. */
+function isUnsigned(block: Json): boolean {
+  if (!isObject(block)) return false
+  if (block.type === 'redacted_thinking') return typeof block.data !== 'string'
+  return block.type === 'thinking' && typeof block.signature !== 'string'
+}
+
+/** The turn without these blocks; undefined if nothing else is in it. */
+function without(turn: Spoken): JsonObject | undefined {
+  const content = turn.content.filter((block) => !isUnsigned(block))
+  return content.length === 0 ? undefined : { ...turn, content }
 }
 
 /** Whether a beta feature is forwarded: all of them, unless the offer has a list. */

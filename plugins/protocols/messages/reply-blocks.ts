@@ -2,7 +2,7 @@ import type { Annotation, Asked, Item, JsonObject, Part, ToolCall } from '../../
 import { word } from '../../../engine/kit.ts'
 import type { Losses } from '../../../engine/kit.ts'
 import { inputObject } from './print-turns.ts'
-import { clientThinking } from './thinking.ts'
+import { clientThinking, messageSeal } from './thinking.ts'
 import { citation, searchBlocks } from './web-search.ts'
 import { protocol } from './wire.ts'
 
@@ -14,8 +14,10 @@ export function callName({ name, namespace }: ToolCall): string {
 /** The blocks of one item of an answer, for a client. */
 export function replyBlocks(item: Item, asked: Asked, losses: Losses): readonly JsonObject[] {
   switch (item.type) {
-    case 'message':
-      return item.content.flatMap((part) => textBlock(part, asked, losses))
+    case 'message': {
+      const seal = messageSeal(item.seal, asked.origin)
+      return [...item.content.flatMap((part) => textBlock(part, asked, losses)), ...(seal ? [seal] : [])]
+    }
     case 'reasoning': {
       const block = clientThinking(item, asked.origin)
       return block ? [block] : []

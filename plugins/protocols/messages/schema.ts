@@ -66,8 +66,8 @@ const turnBlock = {
   ...typed,
   allOf: [
     ...parts,
-    block('thinking', ['thinking', 'signature'], { thinking: text, signature: text }),
-    block('redacted_thinking', ['data'], { data: text }),
+    block('thinking', ['thinking'], { thinking: text, signature: textOrNull }),
+    block('redacted_thinking', [], { data: textOrNull }),
     block('tool_use', ['id', 'name', 'input'], { id: text, name: text, input: { type: 'object' } }),
     block('tool_result', ['tool_use_id'], {
       tool_use_id: text,
@@ -103,7 +103,8 @@ export const schema: JsonObject = {
   properties: {
     model: { type: 'string', minLength: 1 },
     messages: { type: 'array', minItems: 1, items: turn },
-    max_tokens: { type: 'integer', minimum: 0 },
+    // A larger number would be rounded on its way.
+    max_tokens: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     system: listOr({ type: 'object', required: ['text'], properties: { text, cache_control: cache } }, textOrNull),
     stream: flag,
     temperature: { type: ['number', 'null'], minimum: 0, maximum: 2 },

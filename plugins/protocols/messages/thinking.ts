@@ -17,7 +17,7 @@ interface Packed {
 export function parseThinking(block: ThinkingBlock | RedactedThinkingBlock): Reasoning {
   const redacted = block.type === 'redacted_thinking'
   const text = redacted ? '' : block.thinking
-  const proof = redacted ? block.data : block.signature
+  const proof = (redacted ? block.data : block.signature) ?? ''
   if (proof === '') return { type: 'reasoning', parts: parts(text) }
   const packed = unpack(proof)
   if (!packed)
@@ -29,6 +29,9 @@ export function parseThinking(block: ThinkingBlock | RedactedThinkingBlock): Rea
     ...(packed.id === undefined ? {} : { id: packed.id }),
   }
 }
+
+/** States an origin, and proves nothing: some clients drop thinking blocks without a signature. */
+const unproven: Seal = { kind: 'signature', data: '' }
 
 /** Reasoning as a block for a client; undefined if there is neither text nor a seal. */
 export function clientThinking(item: Reasoning, origin: string): ThinkingBlock | RedactedThinkingBlock | undefined {
@@ -43,6 +46,11 @@ export function clientThinking(item: Reasoning, origin: string): ThinkingBlock |
   return { type: 'thinking', thinking, signature }
 }
 
+/** The seal of a message, for which the protocol has no place in texts, as the block after it. */
+export function messageSeal(seal: Seal | undefined, origin: string): RedactedThinkingBlock | undefined {
+  return seal && { type: 'redacted_thinking', data: pack({ seal }, [], origin) }
+}
+
 /** Reasoning as a block for its `origin`; undefined if another origin made it or it has no proof. */
 export function upstreamThinking(item: Reasoning, origin: string): ThinkingBlock | RedactedThinkingBlock | undefined {
   const { seal } = item
@@ -51,14 +59,12 @@ export function upstreamThinking(item: Reasoning, origin: string): ThinkingBlock
   return seal.kind === 'redacted' ? { type: 'redacted_thinking', data: seal.data } : undefined
 }
 
-/** The seal of an item as text that a client sends back; empty without a seal. */
+/** The seal of an item as text that a client sends back. Without a seal, it only states the origin. */
 export function pack(
-  item: Pick<Reasoning, 'id' | 'seal'>,
+  { id, seal = unproven }: Pick<Reasoning, 'id' | 'seal'>,
   shape: NonNullable<Packed['shape']>,
   origin: string,
 ): string {
-  const { id, seal } = item
-  if (!seal) return ''
   const single = shape.length === 0 || (shape.length === 1 && shape[0]?.[0] === 'summary')
   const value: JsonObject = {
     kind: seal.kind,

@@ -22,11 +22,6 @@ export const messagesTraits = {
     values: [true, false],
     summary: 'Takes messages of role `system` in mid-conversation.',
   },
-  sampling: {
-    default: true,
-    values: [true, false, 'one'],
-    summary: 'Takes `temperature`, `top_p` and `top_k`; `one`: not the first two together.',
-  },
   cache_control: {
     default: true,
     values: [true, false, 'untimed'],

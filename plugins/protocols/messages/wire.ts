@@ -39,8 +39,13 @@ export type SearchResultBlock = Cached & {
   readonly content: readonly TextBlock[]
 }
 
-export type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
-export type RedactedThinkingBlock = { readonly type: 'redacted_thinking'; readonly data: string }
+/** Clients leave an empty signature out when they send the block back. */
+export type ThinkingBlock = {
+  readonly type: 'thinking'
+  readonly thinking: string
+  readonly signature?: string | null
+}
+export type RedactedThinkingBlock = { readonly type: 'redacted_thinking'; readonly data?: string | null }
 
 export type ToolUseBlock = Cached & {
   readonly type: 'tool_use'

@@ -39,6 +39,7 @@ export default defineStage({
   needs: ['request', 'candidates'],
   reads: ['principal', 'decision'],
   provides: ['reply', 'job'],
+  pays: ['record-routing'],
   build:
     ({ pipeline }, host) =>
     async ({ request, candidates, principal, decision }, { id, trace }) => {

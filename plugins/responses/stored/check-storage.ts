@@ -1,4 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import type { JsonObject } from '../../../engine/index.ts'
 import { pendingAccount } from './pending.ts'
 import { ownerOf, storageAccount } from './record.ts'
 import { storing } from './store.ts'
@@ -14,29 +15,39 @@ export default defineStage({
   config: noConfig,
   needs: ['request'],
   reads: ['principal'],
-  provides: [],
+  provides: ['request'],
   uses: ['stored_responses'],
   build:
     (_, { keyValue, log }, { stored_responses: { stored_responses: most } }) =>
-    async ({ principal, request }) => {
-      if (!principal || !storing(request)) return {}
+    async ({ principal, request }, scope) => {
+      if (!principal || !storing(request)) return { request }
       const owner = ownerOf(principal)
       try {
         const stored = await keyValue.used(storageAccount(owner))
         if (stored.count >= most.count) throw full(`it has stored ${stored.count} (at most ${most.count}).`)
         if (stored.bytes >= most.bytes)
           throw full(`those it has stored take ${stored.bytes} bytes (at most ${most.bytes}).`)
-        if (!request.background) return {}
+        if (!request.background) return { request }
         const { count } = await keyValue.used(pendingAccount(owner))
         if (count >= most.background) throw busy(count, most.background)
       } catch (error) {
-        // A failing store costs no client its answer. Responses that must be stored are rejected when they are stored.
         if (!(error instanceof GatewayError) || error.code !== 'store_unavailable') throw error
         log.debug({ reason: error.message }, 'what an API key has stored could not be counted')
+        // A failing store costs no client its answer. A background response is rejected when it is to be stored.
+        if (!request.background) {
+          scope.note('not_stored', 'the store failed')
+          return { request: request.rewrite(unstored, [lost]) }
+        }
       }
-      return {}
+      return { request }
     },
 })
+
+const lost = { field: 'store', because: 'the gateway cannot reach its data store' }
+
+function unstored(body: JsonObject): JsonObject {
+  return { ...body, store: false }
+}
 
 const remedy =
   'Delete some with DELETE /v1/responses/{response_id}, wait (each is kept for 24 hours), or send "store": false.'

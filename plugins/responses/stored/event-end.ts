@@ -46,6 +46,18 @@ function least(places: readonly number[]): number {
 
 /** The response in a terminal event; undefined for any other event. */
 export function endedBy(event: Buffer): JsonObject | undefined {
+  const { named, value } = read(event)
+  return terminal.has(text(value?.['type']) ?? named ?? '') ? object(value?.['response']) : undefined
+}
+
+/** A terminal event whose response says that it is not stored. */
+export function unstored(event: Buffer): Buffer {
+  const { named, value } = read(event)
+  const data = JSON.stringify({ ...value, response: { ...object(value?.['response']), store: false } })
+  return Buffer.from(`${named === undefined ? '' : `event: ${named}\n`}data: ${data}\n\n`)
+}
+
+function read(event: Buffer): { readonly named: string | undefined; readonly value: JsonObject | undefined } {
   let named: string | undefined
   const data: string[] = []
   for (const line of event.toString().split(/\r\n|\n|\r/)) {
@@ -53,6 +65,5 @@ export function endedBy(event: Buffer): JsonObject | undefined {
     if (field === 'event') named = value
     else if (field === 'data') data.push(value)
   }
-  const value = parsedObject(data.join('\n'))
-  return terminal.has(text(value?.['type']) ?? named ?? '') ? object(value?.['response']) : undefined
+  return { named, value: parsedObject(data.join('\n')) }
 }

@@ -16,6 +16,7 @@ export default defineStage({
   needs: ['job'],
   reads: ['outcome'],
   provides: ['principal', 'request'],
+  pays: ['apply-policy'],
   gives: ['decision'],
   build: (_, host) => {
     const codec = host.codec(protocol)

@@ -16,7 +16,8 @@ const patience = 250
 
 /**
  * Stores the response before the client has all of it, unless the request has `store: false`. On a socket it also
- * becomes the most recent response. Without an API key nothing is stored. A failing store costs no client its answer.
+ * becomes the most recent response. Without an API key nothing is stored. A failing store costs no client its answer,
+ * which then says `store: false`.
  */
 export default defineStage({
   name: 'store',
@@ -40,7 +41,11 @@ export default defineStage({
         return { reply: { ...reply, body: { ...body, source } } }
       }
       const response = wholeOf(slots)
-      return response ? kept(response).then(() => ({ reply })) : { reply }
+      if (!response) return { reply }
+      return kept(response).then((isKept) => {
+        const value = { ...response, store: false }
+        return { reply: isKept ? reply : { ...reply, body: { kind: 'json', value } } }
+      })
     }
   },
 })
@@ -59,21 +64,26 @@ function wholeOf({ reply: { body }, answer }: Slots): JsonObject | undefined {
   return parsedObject(Buffer.from(buffer, byteOffset, length).toString())
 }
 
-/** Resolves with `work`, or after `ms` milliseconds. */
-async function noLonger(ms: number, work: Promise<void>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([work, late])
+/** Resolves with `work`, or with true after `ms` milliseconds, when it may still succeed. */
+async function noLonger(ms: number, work: Promise<boolean>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(true), ms)
+  const isKept = await Promise.race([work, late])
   clearTimeout(timer)
+  return isKept
 }
 
 /** A request for the response waits meanwhile until it is stored. */
-function tracked(response: JsonObject | undefined, work: Promise<void>, { underway }: ResponseStore): Promise<void> {
+function tracked(
+  response: JsonObject | undefined,
+  work: Promise<boolean>,
+  { underway }: ResponseStore,
+): Promise<boolean> {
   const id = text(response?.['id'])
   if (id === undefined) return work
-  const done = work.finally(() => void (underway.get(id) === done && underway.delete(id)))
+  const done = work.then(() => void (underway.get(id) === done && underway.delete(id)))
   underway.set(id, done)
-  return done
+  return work
 }
 
 /** The store of responses, and the log of its failures. */
@@ -98,25 +108,33 @@ function changesOf(log: Host['log']): ResponseStore['tell'] {
   }
 }
 
-/** Stores a response where its client can find it. Never rejects. */
+/** Stores a response where its client can find it. Resolves with false if the store failed; never rejects. */
 async function remembered(
   response: JsonObject | undefined,
   keyId: string,
   { request, ingress, model, upstream, answer, measurement }: Slots,
   scope: Scope,
   { keyValue, sessions, tell }: ResponseStore,
-): Promise<void> {
+): Promise<boolean> {
   const note = (why: string) => scope.note('not_stored', why)
-  if (!response) return note('too large')
+  if (!response) {
+    note('too large')
+    return true
+  }
   try {
     const record = recordOf(response, { request, keyId, exchange: scope.id, model, upstream, answer, measurement })
     const near = response['status'] === 'failed' || rememberOnSocket(ingress, record, sessions)
-    if (!storing(request)) return near ? undefined : note('no room on the socket')
+    if (!storing(request)) {
+      if (!near) note('no room on the socket')
+      return true
+    }
     const unkept = await saveResponse(keyValue, record)
     if (unkept === undefined) tell()
     else note(unkept)
+    return true
   } catch (error) {
     note('the store failed')
     tell(error)
+    return false
   }
 }

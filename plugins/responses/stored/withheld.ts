@@ -1,14 +1,18 @@
 import { bufferOf } from '../../../engine/kit.ts'
 import type { Flow, JsonObject, Sink, Source } from '../../../engine/index.ts'
-import { endedBy, firstEnd, lastEnd, mentionOf, overlap } from './event-end.ts'
+import { endedBy, firstEnd, lastEnd, mentionOf, overlap, unstored } from './event-end.ts'
 import { recordLimit } from './record.ts'
 
-/** Stores the response of a stream's terminal event; undefined if the event is too large to parse. Never rejects. */
-export type Saving = (response: JsonObject | undefined) => Promise<void>
+/**
+ * Stores the response of a stream's terminal event; undefined if the event is too large to parse. Resolves with false if
+ * the store failed; never rejects.
+ */
+export type Saving = (response: JsonObject | undefined) => Promise<boolean>
 
 /**
  * Passes the bytes of `source` unchanged. The terminal event is withheld until `keep` has resolved, so that a client
- * that has read the event finds the response stored. All earlier bytes pass as they arrive.
+ * that has read the event finds the response stored, or reads `store: false` in it. All earlier bytes pass as they
+ * arrive.
  */
 export function withheld(source: Source, keep: Saving, limit: number = recordLimit): Source {
   return { open: (sink) => new Withholding(source, sink, keep, limit) }
@@ -141,12 +145,13 @@ class Withholding implements Sink, Flow {
   /** The held event has ended: a terminal event is stored first, any other passes. */
   #ended(): void {
     const event = Buffer.concat(this.#held)
+    const isWhole = this.#passed.length === 0
     const response = endedBy(Buffer.concat([...this.#passed, event]))
     this.#held = [event]
     this.#passed = []
     this.#edge = nothing
     this.#size = 0
-    if (response) return this.#keepFirst(response)
+    if (response) return this.#keepFirst(response, isWhole)
     this.#held = []
     this.#state = 'passing'
     this.#sink.data(event)
@@ -157,11 +162,16 @@ class Withholding implements Sink, Flow {
     this.#keepFirst(undefined)
   }
 
-  #keepFirst(response: JsonObject | undefined): void {
+  /** @param isWhole the held bytes begin with all of its event, none of which was passed on */
+  #keepFirst(response: JsonObject | undefined, isWhole = false): void {
     this.#state = 'keeping'
     this.#flow.pause()
     void this.#keep(response)
-      .then(() => this.#release())
+      .then((isKept) => {
+        const [event] = this.#held
+        if (!isKept && isWhole && event) this.#held[0] = unstored(event)
+        this.#release()
+      })
       .catch((error: unknown) => this.#break(error as Error))
   }
 

@@ -2,8 +2,8 @@ import { unescape } from 'node:querystring'
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../../../engine/index.ts'
-import { allowedAddress, guardedLookup, literalAddress } from '../../../engine/kit.ts'
-import type { Lookup } from '../../../engine/kit.ts'
+import { guardedLookup, isWithin, literalAddress } from '../../../engine/kit.ts'
+import type { Lookup, Reach } from '../../../engine/kit.ts'
 import { mediaTypeOf } from './media-type.ts'
 
 /** Why a file was not fetched. The message reveals nothing about the response of an internal address. */
@@ -31,13 +31,18 @@ export interface FetchRules {
   taken?(bytes: number): void
 }
 
+/** Link-local addresses are never allowed: clients name the files. */
+function reachOf({ privateAddresses }: Pick<FetchRules, 'privateAddresses'>): Reach {
+  return privateAddresses ? 'private' : 'public'
+}
+
 const redirectLimit = 3
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const unreachable = 'its host cannot be reached, or has no public address'
 
 /**
  * Fetches files from URLs that clients sent. Only http and https are allowed. URLs with credentials are rejected, and
- * no credentials are sent. Only public IP addresses are allowed; the check covers the very address that the socket
+ * no credentials are sent. Only IP addresses that the rules allow are connected to; the check covers the very address that the socket
  * connects to. Redirects follow the same rules.
  */
 export class FileFetcher {
@@ -49,7 +54,7 @@ export class FileFetcher {
     this.#rules = rules
     this.#left = rules.total
     this.#agent = new Agent({
-      connect: { lookup: guardedLookup(lookup, rules.privateAddresses) },
+      connect: { lookup: guardedLookup(lookup, reachOf(rules)) },
       allowH2: false,
       // Connections are not reused: the files of one request seldom come from the same host.
       pipelining: 0,
@@ -104,7 +109,7 @@ export class FileFetcher {
       throw new Unfetched('only the ports 80 and 443 are fetched from')
     // Sockets call `lookup` only for host names, so a literal IP address is checked here.
     const address = literalAddress(url)
-    if (address !== undefined && !allowedAddress(address, privateAddresses)) throw new Unfetched(unreachable)
+    if (address !== undefined && !isWithin(reachOf(this.#rules), address)) throw new Unfetched(unreachable)
   }
 
   async #take({ statusCode, headers, body }: Dispatcher.ResponseData, { pathname }: URL): Promise<FetchedFile> {

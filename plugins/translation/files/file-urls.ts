@@ -49,4 +49,13 @@ export default defineService({
   section: 'security',
   summary: 'Policy for the files that the gateway fetches for clients.',
   settings,
+  check({ file_urls: { fetch, allow_private: isPrivate } }, report, _records, { isReachable }) {
+    if (fetch && isPrivate && isReachable)
+      report(
+        ['file_urls', 'allow_private'],
+        'lets every client of the gateway, which other machines can reach, read what only this machine and its network should',
+        'open-door',
+        'warning',
+      )
+  },
 })

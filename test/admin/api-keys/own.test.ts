@@ -147,6 +147,72 @@ function contract(database: () => string | undefined): void {
     expect(await asOwner(false)).to.equal('422 outside_own_limits disabled')
   })
 
+  /** What the owner of a key gets for a change of it. */
+  const owners = async (id: string, fields: JsonObject) => {
+    const { status, code, param } = await member.ask(`PATCH ${path}/${id}`, fields)
+    return status === 200 ? '200' : `${status} ${String(code)} ${String(param)}`
+  }
+
+  it('lets its owner narrow what an admin made, and nothing else', async () => {
+    const made = await gateway.asAdmin('POST /api/api-keys', {
+      name: 'of-an-admin',
+      owner: member.id,
+      models: ['small'],
+      budget: { usd: 5, period: 'month' },
+      rate_limit: { requests: 10, tokens: 1000, period: '60s' },
+      mcp_servers: [],
+      expires_at: days(30),
+    })
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    const { id } = made.body as Made
+    const before = (await gateway.asAdmin(`GET /api/api-keys/${id}`)).body
+    for (const [fields, param] of [
+      [{ models: null, budget: null }, 'models'],
+      [{ budget: null }, 'budget'],
+      [{ budget: { usd: 6 } }, 'budget.usd'],
+      [{ budget: { period: 'day' } }, 'budget.period'],
+      [{ rate_limit: null }, 'rate_limit'],
+      [{ rate_limit: { requests: null } }, 'rate_limit.requests'],
+      [{ rate_limit: { requests: 600, period: '1h' } }, 'rate_limit.requests'],
+      [{ rate_limit: { tokens: 1001 } }, 'rate_limit.tokens'],
+      [{ mcp_servers: null }, 'mcp_servers'],
+      [{ expires_at: days(31) }, 'expires_at'],
+    ] as const)
+      expect(await owners(id, fields), JSON.stringify(fields)).to.equal(`422 outside_own_limits ${param}`)
+    expect((await gateway.asAdmin(`GET /api/api-keys/${id}`)).body).to.deep.equal(before)
+    const narrow = { models: [], budget: { usd: 1 }, rate_limit: { requests: 5, concurrency: 1 }, expires_at: days(20) }
+    expect(await owners(id, { ...narrow, name: 'renamed', tags: { team: 'red' } })).to.equal('200')
+    expect(await owners(id, { models: ['small'], budget: { usd: 5 } }), 'what the admin granted').to.equal('200')
+    expect(await owners(id, { budget: { usd: 5.1 } })).to.equal('422 outside_own_limits budget.usd')
+  })
+
+  it('keeps what an admin set on a key that its owner made', async () => {
+    const { id } = await create({ budget: { usd: 8 }, rate_limit: { requests: 30 } })
+    expect(await owners(id, { budget: { usd: 9 }, rate_limit: null }), 'his own').to.equal('200')
+    const set = (fields: JsonObject) => gateway.asAdmin(`PATCH /api/api-keys/${id}`, fields)
+    expect((await set({ budget: { usd: 2 }, tags: { team: 'red' } })).status).to.equal(200)
+    expect(await owners(id, { budget: null })).to.equal('422 outside_own_limits budget')
+    expect(await owners(id, { budget: { usd: 9 } })).to.equal('422 outside_own_limits budget.usd')
+    expect(await owners(id, { rate_limit: { requests: 60 } }), 'what no admin set').to.equal('200')
+    expect((await set({ budget: null })).status).to.equal(200)
+    expect(await owners(id, { budget: { usd: 10 } })).to.equal('200')
+    expect((await set({ owner: gateway.viewer.id })).status).to.equal(200)
+    expect((await set({ owner: member.id })).status).to.equal(200)
+    expect(await owners(id, { budget: null }), 'given by an admin').to.equal('422 outside_own_limits budget')
+  })
+
+  it('holds admins to the longest life when they give a key more time', async () => {
+    const { id } = await create()
+    const set = async (expires_at: string | null) => {
+      const { status, code, param } = await gateway.asAdmin(`PATCH /api/api-keys/${id}`, { expires_at })
+      return status === 200 ? 200 : [status, code, param]
+    }
+    expect(await set(null)).to.deep.equal([422, 'invalid_field', 'expires_at'])
+    expect(await set(days(91))).to.deep.equal([422, 'invalid_field', 'expires_at'])
+    expect(await set(days(89))).to.equal(200)
+    expect(await set(days(-1)), 'expired now').to.equal(200)
+  })
+
   it('changes nothing of a key that changes hands meanwhile', async () => {
     const { id, name } = await create()
     const keys = viewOf(gateway.engine, 'api_keys')

@@ -6,6 +6,7 @@ import type { AdminGateway } from '../../support/admin.ts'
 const at = '/api/mcp/servers'
 /** A public address, which nothing here connects to. */
 const far = 'https://198.41.0.4/mcp'
+const allow_stdio = [{ command: 'node', environment: ['A', 'B'] }, '/bin/tool']
 const fields = [
   'name',
   'transport',
@@ -37,7 +38,7 @@ describe('admin/mcp/servers', function () {
   before(async () => {
     gateway = await startAdmin({
       records: {
-        mcp: { allow_stdio: ['node', '/bin/tool'] },
+        mcp: { allow_stdio },
         mcp_servers: [
           { name: 'declared', transport: 'http', url: 'http://127.0.0.1:9/mcp', headers: { 'x-key': '${NOT_SET}' } },
           {
@@ -202,7 +203,9 @@ describe('admin/mcp/servers', function () {
   it('show the allowed commands with the settings, which cannot be changed there', async () => {
     const section = '/api/config/server/mcp_security'
     const { body } = await gateway.asAdmin(`GET ${section}`)
-    expect(body['values']).to.deep.include({ allow_stdio: ['node', '/bin/tool'] })
+    expect(body['values']).to.deep.include({
+      allow_stdio: [{ ...(allow_stdio[0] as object), arguments: [] }, '/bin/tool'],
+    })
     expect(body['overridden']).to.deep.equal({ allow_stdio: 'mcp.allow_stdio' })
     expect(body['schema']).to.have.nested.property('properties.allow_stdio.readOnly', true)
     const { status, code, param } = await gateway.asAdmin(`PATCH ${section}`, { allow_stdio: ['sh'] })

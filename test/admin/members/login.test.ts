@@ -119,6 +119,26 @@ describe('admin/members/login', () => {
       expect(told(await logIn(wrong))).to.equal('429 too_many_attempts')
     })
 
+    it('is not kept out by others at its address, and has a limit of its own', async () => {
+      expect(told(await logIn({ username: 'admin', password }))).to.equal('200')
+      // Behind a proxy that is not trusted, all clients have its address.
+      for (let tries = 0; tries < 30; tries++)
+        expect(told(await logIn({ username: `stranger-${tries}`, password }))).to.equal('401 invalid_credentials')
+      expect(told(await logIn({ username: 'stranger', password }))).to.equal('429 too_many_attempts')
+      expect(told(await logIn({ username: 'admin', password }))).to.equal('200')
+      for (let tries = 0; tries < 10; tries++) {
+        expect(told(await logIn({ username: 'admin', password: 'wrong' })), `${tries}`).to.equal(
+          '401 invalid_credentials',
+        )
+        mock.timers.tick(40_000)
+      }
+      const answer = await logIn({ username: 'admin', password })
+      expect([told(answer), answer.headers.get('retry-after')]).to.deep.equal(['429 too_many_attempts', '500'])
+      mock.timers.tick(500_000)
+      expect(told(await logIn({ username: 'admin', password }))).to.equal('200')
+      mock.timers.tick(15 * 60_000)
+    })
+
     it('lets no more pass when all come at once, of whom the right ones all pass', async () => {
       const wrong = await Promise.all(Array.from({ length: 12 }, () => logIn({ username: 'nobody', password })))
       expect(wrong.filter(({ status }) => status === 401)).to.have.length(5)

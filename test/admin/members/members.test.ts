@@ -105,7 +105,12 @@ for (const dialect of ['sqlite', 'postgres'] as const)
     })
 
     it('may get a password at once, which keeps the rules', async () => {
-      const { body } = await create({ username: 'chosen', password: 'a sentence of theirs', role: 'admin' })
+      const { body } = await create({
+        username: 'chosen',
+        password: 'a sentence of theirs',
+        role: 'admin',
+        current_password: password,
+      })
       expect(Object.keys(body)).to.have.members(fields)
       expect(body['must_change_password']).to.equal(false)
       expect((await login('chosen', 'a sentence of theirs')).status).to.equal(200)
@@ -223,7 +228,7 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       expect(await isIn()).to.equal(true)
       await gateway.asAdmin(`PATCH ${path}`, { username: 'sessions', budget: { usd: 1 } })
       expect(await isIn()).to.equal(true)
-      await gateway.asAdmin(`PATCH ${path}`, { role: 'admin' })
+      await gateway.asAdmin(`PATCH ${path}`, { role: 'admin', current_password: password })
       expect(await isIn()).to.equal(false)
       await again(password)
       await gateway.asAdmin(`PATCH ${path}`, { disabled: true })
@@ -234,12 +239,15 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       await again(password)
       expect(await isIn()).to.equal(true)
 
-      const reset = await gateway.asAdmin(`POST ${path}/reset-password`)
+      const reset = await gateway.asAdmin(`POST ${path}/reset-password`, { current_password: password })
       expect([reset.status, Object.keys(reset.body)]).to.deep.equal([200, [...fields, 'temporary_password']])
       expect(reset.body['must_change_password']).to.equal(true)
       expect(await isIn()).to.equal(false)
       await again(reset.body['temporary_password'] as string)
-      const chosen = await gateway.asAdmin(`POST ${path}/reset-password`, { password: 'another sentence of theirs' })
+      const chosen = await gateway.asAdmin(`POST ${path}/reset-password`, {
+        password: 'another sentence of theirs',
+        current_password: password,
+      })
       expect([chosen.status, Object.keys(chosen.body), chosen.body['must_change_password']]).to.deep.equal([
         200,
         fields,
@@ -253,6 +261,32 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       await refused(`POST ${team}/nobody/reset-password`, {}, [404, 'not_found', null])
       const actions = (await rows(member.id)).map(({ action }) => action)
       expect(actions.filter((action) => action === 'member.reset_password')).to.have.length(2)
+    })
+
+    it('become admins, and are reset as admins, with the password of whoever does it', async () => {
+      const { id } = await gateway.addMember({ username: 'rising' })
+      const path = `${team}/${id}`
+      const wrong = [401, 'wrong_password', null] as const
+      const before = (await gateway.asAdmin(`GET ${path}`)).body
+      for (const more of [{}, { current_password: 'not the password' }]) {
+        await refused(`POST ${team}`, { username: 'ghost', role: 'admin', ...more }, wrong)
+        await refused(`PATCH ${path}`, { role: 'admin', ...more }, wrong)
+      }
+      expect((await gateway.asAdmin(`GET ${path}`)).body).to.deep.equal(before)
+      const right = { current_password: password }
+      const made = await create({ username: 'third', role: 'admin', ...right })
+      expect(Object.keys(made.body)).to.have.members([...fields, 'temporary_password'])
+      await gateway.asAdmin(`DELETE ${team}/${made.body.id}`)
+      const risen = await gateway.asAdmin(`PATCH ${path}`, { role: 'admin', ...right })
+      expect([risen.status, risen.body['role']]).to.deep.equal([200, 'admin'])
+      for (const body of [{}, { password: 'a sentence of a thief' }, { current_password: 'not the password' }])
+        await refused(`POST ${path}/reset-password`, body, wrong)
+      expect((await login('rising', password)).status).to.equal(200)
+      expect((await gateway.asAdmin(`POST ${path}/reset-password`, right)).status).to.equal(200)
+      // What takes away rights asks for nothing.
+      expect((await gateway.asAdmin(`PATCH ${path}`, { role: 'viewer' })).status).to.equal(200)
+      expect((await gateway.asAdmin(`POST ${path}/reset-password`)).status).to.equal(200)
+      expect(JSON.stringify(await rows(id))).to.not.include(password)
     })
 
     it('may have spent nothing again', async () => {
@@ -269,6 +303,7 @@ for (const dialect of ['sqlite', 'postgres'] as const)
     it('do not change their own rights, and leave one admin', async () => {
       const own = `${team}/${gateway.admin.id}`
       for (const [field, value] of [
+        ['username', 'other'],
         ['role', 'viewer'],
         ['disabled', true],
         ['models', ['echo']],
@@ -283,6 +318,8 @@ for (const dialect of ['sqlite', 'postgres'] as const)
         details: { action: 'members-change', code: 'own_account' },
       })
       expect((await gateway.asAdmin(`PATCH ${own}`, { role: 'admin', models: null })).status).to.equal(200)
+
+      await refused(`POST ${own}/reset-password`, {}, [403, 'own_account', 'password'])
 
       const two = await Promise.all(['left', 'right'].map((username) => gateway.addMember({ username, role: 'admin' })))
       const [left, right] = two

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { startAdmin } from '../../support/admin.ts'
 import type { AdminGateway } from '../../support/admin.ts'
+import { migrations } from '../../../engine/store/migrations/index.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -37,7 +38,7 @@ describe('what runs', function () {
     expect(version).to.match(/^\d+\.\d+\.\d+/)
     const { bytes, ...rest } = database as Wire
     expect(bytes).to.be.a('number').above(0)
-    expect(rest).to.deep.equal({ dialect: gateway.engine.database.dialect, migration: '0009-deleted-records' })
+    expect(rest).to.deep.equal({ dialect: gateway.engine.database.dialect, migration: Object.keys(migrations).at(-1) })
     const { version: current } = config as Wire
     const [own, ...more] = processes as Wire[]
     expect(more).to.deep.equal([])

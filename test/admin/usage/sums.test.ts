@@ -15,7 +15,8 @@ import { migrateService } from '../../../engine/store/migrate-service.ts'
 import { addUpEarlierRows } from '../../../plugins/request-log/earlier-rows.ts'
 import requests from '../../../plugins/request-log/requests.ts'
 import type { LogRow } from '../../../plugins/request-log/row.ts'
-import { addUp, expired } from '../../../plugins/request-log/sums.ts'
+import { addUp, expired, tagIn } from '../../../plugins/request-log/sums.ts'
+import type { Grouping } from '../../../plugins/request-log/sums.ts'
 import { addedUp } from '../../../plugins/request-log/sums-query.ts'
 import type { Cell, SumsQuestion } from '../../../plugins/request-log/sums-query.ts'
 import { viewOf } from '../../support/admin.ts'
@@ -67,6 +68,7 @@ const rows = fc.array(
     model: among('small', 'large'),
     provider: among('p'),
     protocol: among('chat', 'messages'),
+    tags: fc.constantFrom(undefined, { team: 'red' }, { team: 'blue "1"', 'cost.center': '7' }, { 'cost.center': '8' }),
     status: fc.constantFrom(101, 200, 304, 404, 429, 499, 500, 599),
     result: fc.constantFrom('completed' as const, 'client_closed' as const, 'refused' as const, 'failed' as const),
     inputTokens: known(1e9),
@@ -87,7 +89,9 @@ const question = fc
     since: moment,
     length: fc.oneof(fc.nat(5 * day), fc.constantFrom(1, minute, hour, day, 3 * day)),
     interval: fc.constantFrom(undefined, minute, 5 * minute, hour, day),
-    by: fc.subarray(Object.keys(fields) as Dimension[], { maxLength: 2 }),
+    by: fc.subarray([...(Object.keys(fields) as Dimension[]), 'tag:team', 'tag:cost.center'] as Grouping[], {
+      maxLength: 2,
+    }),
     key: fc.constantFrom(undefined, [], ['k1'], ['k1', 'k2', 'unknown']),
     ownKeys: fc.constantFrom(undefined, undefined, [], ['k2']),
     model: fc.constantFrom(undefined, undefined, ['small']),
@@ -101,6 +105,11 @@ const question = fc
     by,
     most: 10_000,
   }))
+
+function valueOf(row: LogRow, name: Grouping): string | null | undefined {
+  const tag = tagIn(name)
+  return tag === undefined ? row[fields[name as Dimension]] : row.tags?.[tag]
+}
 
 /** The sums of rows as one would write them down without any sums. */
 function naive(all: readonly LogRow[], { filter, interval, by }: SumsQuestion): Map<string, LogRow[]> {
@@ -118,7 +127,7 @@ function naive(all: readonly LogRow[], { filter, interval, by }: SumsQuestion): 
   const cells = new Map<string, LogRow[]>()
   for (const row of all.filter(fits)) {
     const at = interval === undefined ? undefined : Math.floor(row.at / interval) * interval
-    const key = JSON.stringify([at, ...by.map((name) => row[fields[name]] ?? '')])
+    const key = JSON.stringify([at, ...by.map((name) => valueOf(row, name) ?? '')])
     cells.set(key, [...(cells.get(key) ?? []), row])
   }
   return cells

@@ -599,6 +599,46 @@ describe('usage of requests', function () {
       for (const route of routes) expect(await requests(`${route}?${window}`, other.ask), route).to.equal(0)
     })
 
+    it('is told apart by tags, and filtered by them', async () => {
+      const at = start - 20 * day
+      const tagged = (model: string, tags?: Record<string, string>) => ({ at, model, keyId: mine, costMicros: 5, tags })
+      await write(
+        tagged('tagged-1', { team: 'search', stage: 'live' }),
+        tagged('tagged-1', { team: 'search', stage: 'test' }),
+        tagged('tagged-2', { team: '=cmd()', stage: 'live' }),
+        { ...tagged('tagged-1'), keyId: theirs },
+      )
+      const window = `since=${text(at - day)}&until=${text(at + day)}&interval=none`
+      const groups = async (query: string, ask = gateway.asAdmin) => {
+        const { data } = await answers(ask, `/api/logs/usage?${window}&${query}`)
+        return data.map(({ group, requests, cost }) => [group, requests, cost])
+      }
+      expect(await groups('group_by=tag:team')).to.deep.equal([
+        [{ 'tag:team': null }, 1, 0.000_005],
+        [{ 'tag:team': '=cmd()' }, 1, 0.000_005],
+        [{ 'tag:team': 'search' }, 2, 0.000_01],
+      ])
+      expect(await groups('group_by=model,tag:stage')).to.have.length(4)
+      expect(await groups('group_by=tag:team,tag:stage', gateway.asViewer)).to.deep.equal([
+        [{ 'tag:team': '=cmd()', 'tag:stage': 'live' }, 1, 0.000_005],
+        [{ 'tag:team': 'search', 'tag:stage': 'live' }, 1, 0.000_005],
+        [{ 'tag:team': 'search', 'tag:stage': 'test' }, 1, 0.000_005],
+      ])
+      expect(await groups('group_by=tag:team&tag=stage:test')).to.deep.equal([[{ 'tag:team': 'search' }, 1, 0.000_005]])
+      expect(await groups('group_by=tag:none&not_tag=team:search')).to.deep.equal([[{ 'tag:none': null }, 2, 0.000_01]])
+      const series = await answers(
+        gateway.asAdmin,
+        `/api/logs/series?since=${text(at)}&until=${text(at + hour)}&interval=1h&group_by=tag:team`,
+      )
+      expect(series.data.map(({ group }) => group['tag:team'])).to.deep.equal([null, '=cmd()', 'search'])
+      for (const group of ['tag:', 'tag', 'tag:UP', "tag:a'b", `tag:${'x'.repeat(65)}`, 'tag:a,tag:b,tag:c'])
+        expect(await refusal(`/api/logs/usage?group_by=${group}`), group).to.deep.equal([
+          422,
+          'invalid_field',
+          'group_by',
+        ])
+    })
+
     it('wants a session', async () => {
       const routes = ['/api/logs/usage', '/api/logs/stats', '/api/logs/series', '/api/api-keys/spend-summary']
       for (const route of [...routes, `/api/api-keys/${mine}/usage`])

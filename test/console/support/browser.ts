@@ -135,9 +135,16 @@ export async function axe(page: Page): Promise<readonly string[]> {
     }
     const { axe: checker } = globalThis as unknown as { axe: { run(how: object): Promise<Result> } }
     const tags = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const { violations } = await checker.run({ runOnly: tags })
+    const { violations } = await checker.run({
+      runOnly: tags,
+      rules: { 'label-content-name-mismatch': { enabled: true } },
+    })
+    // A step of a picture shows marks; its name says them in words.
+    const isStep = (id: string, html: string) => id === 'label-content-name-mismatch' && html.startsWith('<g ')
     return violations.flatMap(({ id, help, nodes }) =>
-      nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}: ${html} ${failureSummary}`),
+      nodes
+        .filter(({ html }) => !isStep(id, html))
+        .map(({ html, failureSummary = '' }) => `${id}: ${help}: ${html} ${failureSummary}`),
     )
   })
 }

@@ -27,6 +27,13 @@ describe('cli in an empty folder', function () {
     await process.until(() => process.out.some((line) => line.includes('Hello, world')))
     const said = process.out.join('\n')
     expect(said).to.match(/There is no config\/sluice\.yaml yet; "sluice init" writes one\. .*echo, groq\/\*\./)
+    expect(
+      said
+        .slice(said.indexOf('There is no'), said.indexOf('Try it:'))
+        .split('\n')
+        .filter((line) => line !== ''),
+    ).to.have.length.below(5)
+    expect(said).to.match(/^\d+ providers are off until their variables are set; "sluice check" names them\.$/m)
     const [, url = '', key = ''] = /curl (\S+)\/v1\/chat\/completions .*Bearer (\S+)'/s.exec(said) ?? []
     const models = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
     expect(await models.json()).to.have.nested.property('data[0].id', 'echo')

@@ -31,7 +31,7 @@ describe('the launcher under an older Node', () => {
       const { status, lines } = under('20.1.0', join(bin, 'sluice.cjs'))
       expect(status).to.equal(1)
       expect(lines).to.have.length(1)
-      expect(lines[0]).to.match(/npx -p node-[a-z0-9-]+@26 -p sluice sluice$/)
+      expect(lines[0]).to.match(/npx -p node-[a-z0-9-]+@26 node ".*node_modules.sluice.engine.bin.sluice\.cjs"$/)
     } finally {
       await folder.remove()
     }

@@ -15,13 +15,14 @@ name: guarded
 summary: Chat behind a rule.
 protocol: chat
 routes: [POST /chat]
+without: [limit, allow, reserve, breaker, price, charge, log]
 stages:
   - auth
   - my-count-limit
   - parse
   - my-rule: { prefix: internal- }
   - resolve
-  - pin
+  - requested
   - attempt: { do: [translate, call, translate-back] }
 `
 const fixture = `

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createConnection, createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { openDatabase } from '../../../engine/store/database.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -8,6 +9,7 @@ import { sideBySide } from '../../support/side-by-side.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { tablesOf } from '../../support/tables.ts'
+import { until } from '../../support/until.ts'
 import { startBelowShell, startCommand, startServe } from './process.ts'
 import type { Serving } from './process.ts'
 import { sandbox } from './sandbox.ts'
@@ -25,7 +27,7 @@ const crash = `export default {
 `
 const pipelines = {
   'pipelines/chat.yaml':
-    'name: chat\nsummary: Chat.\nprotocol: chat\nroutes: [POST /chat]\nstages: [auth, parse, resolve, pin, { attempt: { do: [translate, call, translate-back] } }]\nfinally: [price, { log: { type: chat } }]\n',
+    'name: chat\nsummary: Chat.\nprotocol: chat\nroutes: [POST /chat]\nwithout: [limit, allow, reserve, breaker, price, charge, log]\nstages: [auth, parse, resolve, requested, { attempt: { do: [translate, call, translate-back] } }]\nfinally: [price, { log: { type: chat } }]\n',
   'pipelines/crash.yaml': 'name: crash\nsummary: Fails.\npublic: true\nroutes: [GET /crash]\nstages: [crash]\n',
   'pipelines/health.yaml':
     'name: ready\nsummary: Ready.\npublic: true\nroutes: [GET /ready]\nstages: [{ health: { report: ready } }]\n',
@@ -74,7 +76,7 @@ describe('cli/serve', function () {
   const listening = async ({ url }: { url: string }) => {
     for (let heard = false; !heard;)
       heard = await fetch(url).then(
-        ({ ok, status }) => ok || status === 404,
+        ({ ok, status }) => ok || status === 404 || status === 503,
         () => false,
       )
   }
@@ -322,6 +324,32 @@ describe('cli/serve', function () {
       expect(await process.ended).to.equal(0)
       expect(await rows()).to.deep.equal([{ type: 'chat', result: 'completed' }])
       expect(said(process)).to.deep.equal([])
+    })
+
+    it('is ready when all of them serve', async () => {
+      const late = `import cluster from 'node:cluster'
+        import { existsSync } from 'node:fs'
+        import { setTimeout as pause } from 'node:timers/promises'
+        while (cluster.worker?.id === 2 && !existsSync(${JSON.stringify(join(here.folder, 'go'))})) await pause(5)
+        export default { kind: 'stage', name: 'late', summary: 'Loads late.', needs: [], provides: [],
+          config: { type: 'object', additionalProperties: false, properties: {} }, build: () => () => ({}) }
+        `
+      await here.write('plugins/late.ts', late)
+      const process = await start(`{ port: ${await freePort()}, workers: 2 }`, {}, '--json')
+      const { url } = await introduced(process)
+      // The first one serves, and says that the gateway is not ready yet.
+      await listening({ url: `${url}/ready` })
+      const ready = () => fetch(`${url}/ready`)
+      const early = await ready()
+      expect(early.status).to.equal(503)
+      expect(await early.json()).to.have.property('status', 'starting')
+      await here.write('go', '')
+      await until(async () => (await ready()).status === 200)
+      await process.until(() => livePids(process).size === 2)
+      // One that takes the place of another is ready at once.
+      globalThis.process.kill([...livePids(process)][0] as number, 'SIGKILL')
+      await process.until(() => livePids(process).size === 3)
+      for (let asked = 0; asked < 20; asked++) expect((await ready()).status).to.equal(200)
     })
 
     it('resets the connections that were handed to a process that dies', async () => {

@@ -58,6 +58,7 @@ name: pinned
 summary: Serves one model.
 protocol: chat
 routes: [POST /pinned]
+without: [limit, allow, reserve, price, charge, log]
 stages: [{ auth: { with: key } }, parse, { pin: { model: echo } }, { use: generate }]
 `
     await here.write('pipelines/pinned.yaml', pinned)

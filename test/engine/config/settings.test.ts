@@ -53,8 +53,11 @@ function load(text: string, environment: Environment = {}) {
   const { source, diagnostics } = readSource('s.yaml', text, environment)
   const loaded = loadSettings(source, registry, environment)
   const keys = (loaded.records.get('api_key') ?? []).filter(({ unset }) => unset.length === 0)
+  // What completes models is no setting.
+  const written = loaded.settings && Object.entries(loaded.settings).filter(([, value]) => typeof value !== 'function')
+  const settings = written && (Object.fromEntries(written) as unknown as NonNullable<typeof loaded.settings>)
   return {
-    settings: loaded.settings && { ...loaded.settings, api_keys: keys.map(({ value }) => value) },
+    settings: settings && { ...settings, api_keys: keys.map(({ value }) => value) },
     off: loaded.off,
     warnings: sortDiagnostics(loaded.warnings).map(printDiagnostic),
     problems: sortDiagnostics([...diagnostics, ...loaded.diagnostics]).map(printDiagnostic),
@@ -111,8 +114,9 @@ describe('settings', () => {
         },
         request_policy: {
           answer_model: 'upstream',
+          lost_content: 'refuse',
           max_body_bytes: 67_108_864,
-          prompt_caching: 'asked',
+          prompt_caching: 'auto',
           stored_responses: { bytes: 1_073_741_824, count: 10_000, background: 100 },
         },
         web_search: {
@@ -136,7 +140,12 @@ api_keys: [{ name: dev, key: dev-key-1, models: [m], expires_at: 2030-01-31T12:0
     )
     expect(problems).to.deep.equal([])
     expect(settings?.providers).to.deep.equal([
-      { name: 'far', type: 'remote', config: { api_key: 'secret', base_url: 'http://localhost', retries: 3 } },
+      {
+        name: 'far',
+        type: 'remote',
+        config: { api_key: 'secret', base_url: 'http://localhost', retries: 3 },
+        reach: 'private',
+      },
     ])
     expect(settings?.models).to.deep.equal([
       {
@@ -243,6 +252,22 @@ models:
     ])
   })
 
+  it('warns of a price of cached tokens that is missing', () => {
+    const prices = [
+      '{ input: 1, output: 2 }',
+      '{ input: 1, output: 2, cache_read: 0.1 }',
+      '{ input: 1 }',
+      '{ seconds: 1 }',
+    ]
+    const models = prices.map((pricing, at) => `  - { name: m${at}, provider: far, pricing: ${pricing} }\n`)
+    const text = `providers: [{ name: far, type: remote, api_key: long-enough }]\nmodels:\n${models.join('')}`
+    const { problems, warnings } = load(text)
+    expect(problems).to.deep.equal([])
+    expect(warnings).to.deep.equal([
+      's.yaml:3:41: warning: there is no price "cache_read": tokens that a provider reads from its cache cost the input price [assumed]',
+    ])
+  })
+
   it('finds tiers of prices that are not in ascending order', () => {
     const text = `providers: [{ name: far, type: far, key: k }]
 models:
@@ -274,7 +299,7 @@ models:
 
   it('takes a variable as shells write it for a mistake', () => {
     const { problems } = load('providers: [{ name: far, type: remote, api_key: $FAR_KEY }]\n', { FAR_KEY: 'secret' })
-    expect(problems).to.deep.equal(['s.yaml:1:49: "$FAR_KEY" is taken as it is; write ${FAR_KEY} [interpolation]'])
+    expect(problems).to.deep.equal(['s.yaml:1:49: is taken as it is; a variable is written ${NAME} [interpolation]'])
     expect(load('api_keys: [{ name: a, key: $money-for-nothing }]').problems).to.deep.equal([])
   })
 

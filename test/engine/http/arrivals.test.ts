@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Arrivals, Shares } from '../../../engine/http/arrivals.ts'
+import { Arrivals } from '../../../engine/http/arrivals.ts'
 import { byteBudgetOf } from '../../../engine/stream/byte-budget.ts'
 import { MessageBytes } from '../../../engine/http/socket-bytes.ts'
 import { frame } from './socket-client.ts'
@@ -41,7 +41,7 @@ describe('arrivals', () => {
 
   it('give back what a message has taken, and keep what the next one has', () => {
     const budget = byteBudgetOf(100)
-    const arrivals = new Arrivals(budget, byteBudgetOf(100), limits, unexpected)
+    const arrivals = new Arrivals(budget, limits, unexpected)
     expect(arrivals.take(Buffer.concat([frame(text, 'x'.repeat(50)), frame(textToGoOn, 'x'.repeat(60))]))).to.equal(
       true,
     )
@@ -55,28 +55,28 @@ describe('arrivals', () => {
   })
 
   it('count no control frames, and not the beginning of a message', () => {
-    const arrivals = new Arrivals(byteBudgetOf(0), byteBudgetOf(0), limits, unexpected)
+    const arrivals = new Arrivals(byteBudgetOf(0), limits, unexpected)
     const taken = [frame(ping, 'x'.repeat(125)), frame(text, 'x'.repeat(10)), frame(text, 'x'.repeat(11))]
     expect(taken.map((bytes) => arrivals.take(bytes))).to.deep.equal([true, true, false])
     arrivals.forget()
   })
 
-  it('take no more than the share of their client, until their messages are complete', () => {
-    const shares = new Shares(100)
-    const [one, two, other] = ['a', 'a', 'b'].map(
-      (client) => new Arrivals(byteBudgetOf(1000), shares.of(client), { ...limits, uncounted: 0 }, unexpected),
+  it('take no more than the share of their client, until what their messages took is given back', () => {
+    const [mine, others] = [byteBudgetOf(100), byteBudgetOf(100)]
+    const [one, two, other] = [mine, mine, others].map(
+      (share) => new Arrivals(share, { ...limits, uncounted: 0 }, unexpected),
     ) as [Arrivals, Arrivals, Arrivals]
     const part = frame(textToGoOn, 'x'.repeat(60))
     expect([one, two, other].map((arrivals) => arrivals.take(part))).to.deep.equal([true, false, true])
     one.take(frame(0x80, ''))
-    expect(one.complete(60)).to.equal(60)
+    mine.give(one.complete(60))
     expect(two.take(frame(text, 'x'.repeat(100)))).to.equal(true)
     for (const arrivals of [two, other]) arrivals.forget()
   })
 
   it('tell when a message does not end in time, from its first frame', async () => {
     await new Promise<void>((late) => {
-      const arrivals = new Arrivals(byteBudgetOf(9), byteBudgetOf(9), { ...limits, arrival: 20 }, late)
+      const arrivals = new Arrivals(byteBudgetOf(9), { ...limits, arrival: 20 }, late)
       arrivals.take(frame(textToGoOn, ''))
     })
   })

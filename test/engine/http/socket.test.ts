@@ -163,6 +163,7 @@ describe('sockets', () => {
       for (const headers of forms) {
         const client = dial(gateway, `/talk/1?api_key=${gateway.key}&key=${gateway.key}`, { headers })
         client.socket.on('open', () => client.send('{}'))
+        expect(await client.nextJson()).to.deep.include({ type: 'error', status: 401 })
         expect(await client.closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })
       }
       expect(asked).to.equal(0)

@@ -48,6 +48,18 @@ describe('what is made ready once the gateway serves', () => {
     expect(done).not.to.include('late')
   })
 
+  it('goes with the configuration that asked for it', async () => {
+    const done: string[] = []
+    const warmth = new Warmth(log)
+    const [replaced, running] = [{}, {}]
+    warmth.add(() => done.push('replaced'), false, replaced)
+    warmth.add(() => done.push('running'), false, running)
+    warmth.add(() => done.push('first of the replaced'), true, replaced)
+    warmth.discard(replaced)
+    await warmth.start()
+    expect(done).to.deep.equal(['running'])
+  })
+
   it('is what the stages of a gateway ask for', async () => {
     const asked = Promise.withResolvers<void>()
     Object.assign(globalThis, { stageIsWarm: asked.resolve })

@@ -31,7 +31,7 @@ describe('the access steps of a pipeline', () => {
   })
 
   it('are a switch as a whole, behind one that may do nothing', async () => {
-    const nothing = 'switch: [{ when: { ingress.transport: tty }, do: [auth] }]'
+    const nothing = 'switch: [{ when: { ingress.transport: http }, do: [auth] }]'
     const arms = 'switch: [{ when: { ingress.transport: ws }, do: [auth] }, { do: [auth, read] }]'
     expect(await provided(`stages: [${nothing}, ${arms}, read, reply]`)).to.deep.equal(asked)
   })

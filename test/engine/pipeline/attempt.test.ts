@@ -32,7 +32,7 @@ async function ask(script: Record<string, GatewayError[]>, options: Partial<Atte
   const step = attemptStep({
     over: 'candidates',
     tries: 3,
-    on: ['connect', 'timeout', '429', '5xx'],
+    on: ['connect', 'timeout', 'invalid', '429', '5xx'],
     wait: 0,
     waitMax: 0,
     at: 'p.yaml:1:1',
@@ -81,9 +81,13 @@ describe('attempt', () => {
     expect(slots).to.have.all.keys('candidates')
   })
 
-  it('asks the same candidate again only when its error says so', async () => {
+  it('asks the same candidate again when its error says so, or when another list than the default names it', async () => {
     expect((await ask({ a: [same(), same()] })).asked).to.equal('a1 a2 a3')
     expect((await ask({ a: [busy(), busy()] })).asked).to.equal('a1')
+    expect((await ask({ a: [busy(), busy()] }, { on: ['5xx'] })).asked).to.equal('a1 a2 a3')
+    const final = () => new GatewayError('upstream_rejected', {}, { tags: ['418'] })
+    expect((await ask({ a: [final(), final()] }, { on: ['4xx'] })).asked).to.equal('a1 a2 a3')
+    expect((await ask({ a: [final(), final()] })).asked).to.equal('a1')
   })
 
   it('does not wait for a try that the time of the steps around it does not allow', async () => {
@@ -146,7 +150,7 @@ describe('attempt', () => {
     })
 
     it('runs after an error that allows no further try', async () => {
-      const { asked, outcome, slots } = await ask({ a: [notFound()], b: [] }, { on, otherwise: instead })
+      const { asked, outcome, slots } = await ask({ a: [notFound()], b: [] }, { on, tries: 1, otherwise: instead })
       expect([asked, outcome, slots.answer]).to.deep.equal(['a1', 'served', 'instead'])
     })
 
@@ -170,7 +174,7 @@ describe('attempt', () => {
     it('fails with the error of its own steps', async () => {
       const own = new GatewayError('invalid_request', { reason: 'no' })
       const failing: Step = () => Promise.reject(own)
-      expect((await ask({ a: [notFound()] }, { on, otherwise: failing })).outcome).to.equal(own)
+      expect((await ask({ a: [notFound()] }, { on, tries: 1, otherwise: failing })).outcome).to.equal(own)
     })
   })
 

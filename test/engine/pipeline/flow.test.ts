@@ -38,7 +38,7 @@ describe('pipeline flow', () => {
     expect(findings({ 'pipelines/bad.yaml': bad, 'broken/route.yaml': route })).to.deep.equal([
       'broken/route.yaml:24:5: "allow" needs "candidates", which only some paths provide [missing-slot]',
       'pipelines/bad.yaml:2:1: not every path through this pipeline ends with a reply [no-reply]',
-      'pipelines/bad.yaml:4:5: "resolve" needs "request", which no earlier stage provides [missing-slot]',
+      'pipelines/bad.yaml:4:5: "resolve" needs "request", which no earlier stage provides; given by "parse" [missing-slot]',
       'pipelines/bad.yaml:8:13: no stage named "alow"; did you mean "allow"? [unknown-stage]',
       'pipelines/bad.yaml:9:17: condition reads "rout", which nothing earlier provides [missing-slot]',
       'pipelines/bad.yaml:10:39: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
@@ -75,7 +75,7 @@ stages:
   - reply
 `
     expect(findings({ 'p.yaml': served(stages) })).to.deep.equal([
-      'p.yaml:13:14: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
+      'p.yaml:13:14: "allow" needs "candidates", which no earlier stage provides; given by "select" [missing-slot]',
       'p.yaml:14:5: "select" needs "target", which only some paths provide [missing-slot]',
     ])
   })
@@ -98,7 +98,7 @@ stages:
     expect(when('reply: false, principal.name: me', 'reply', '')).to.deep.equal(unproven)
     expect(found('  - auth\n  - reply\n  - cache\n')).to.deep.equal([])
     expect(found('  - auth\n  - switch: [{ when: { reply: false }, do: [reply] }]\n')).to.deep.equal([
-      'p.yaml:6:24: condition reads "reply", which nothing earlier provides [missing-slot]',
+      'p.yaml:6:24: condition reads "reply", which nothing earlier provides; given by "answer", "reply" and "cache" [missing-slot]',
     ])
   })
 
@@ -128,7 +128,7 @@ ${after}`
     const blind = '  - auth\n  - parse\n  - resolve\n  - select\n  - attempt: { do: [call], otherwise: [answer] }\n'
     expect(findings({ 'p.yaml': served(blind) })).to.deep.equal([
       'p.yaml:3:1: not every path through this pipeline ends with a reply [no-reply]',
-      'p.yaml:9:40: "answer" needs "answer", which no earlier stage provides [missing-slot]',
+      'p.yaml:9:40: "answer" needs "answer", which no earlier stage provides; given by "call" [missing-slot]',
     ])
     const wrong = '  - auth\n  - parse\n  - resolve\n  - select\n  - attempt: { do: [reply], otherwise: [] }\n'
     expect(findings({ 'p.yaml': served(wrong) })).to.deep.equal([
@@ -148,7 +148,7 @@ ${after}`
     expect(findings(files)).to.deep.equal([
       'b.yaml:3:22: pipelines include each other: ring-a -> ring-b -> ring-a [include-cycle]',
       'p.yaml:6:10: "inner" has a "finally", which an include would leave out [use-finally]',
-      'p.yaml:6:10: "inner" needs "request", which no earlier stage provides [missing-slot]',
+      'p.yaml:6:10: "inner" needs "request", which no earlier stage provides; given by "parse" [missing-slot]',
       'p.yaml:7:10: no pipeline named "iner"; did you mean "inner"? [unknown-pipeline]',
       'p.yaml:8:24: no pipeline named "ring"; did you mean "ring-a"? [unknown-pipeline]',
     ])
@@ -224,7 +224,7 @@ ${after}`
   - switch: [{ when: { request: true }, do: [resolve] }]
 `
     expect(findings({ 'p.yaml': text })).to.deep.equal([
-      'p.yaml:10:5: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
+      'p.yaml:10:5: "allow" needs "candidates", which no earlier stage provides; given by "select" [missing-slot]',
       'p.yaml:11:5: "resolve" needs "request", which only some paths provide [missing-slot]',
     ])
   })

@@ -12,7 +12,7 @@ const rules: TryRules = {
   wait: 200,
   waitMax: 5_000,
   budget: { floor: 3, share: 0.2 },
-  matches: () => true,
+  where: ({ retry }) => retry,
 }
 
 /** Candidates by letters, each at a provider of its own; `after` tells who is next, and after which wait. */
@@ -66,7 +66,7 @@ describe('further tries', () => {
   it('are as many as allowed, and none after an error that no word allows', () => {
     const after = line('abc', () => 0, { tries: 2 })
     expect([after(failed()), after(failed())]).to.deep.equal(['b 0', undefined])
-    expect(line('ab', () => 0, { matches: () => false })(failed())).to.equal(undefined)
-    expect(line('ab', () => 0)(failed({ retry: 'never' }))).to.equal(undefined)
+    expect(line('ab', () => 0, { where: () => 'never' })(failed())).to.equal(undefined)
+    expect(line('a', () => 0, { where: () => 'same' })(failed())).to.equal('a 0')
   })
 })

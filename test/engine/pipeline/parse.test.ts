@@ -14,7 +14,7 @@ name: three
     expect(findings({ 'e.yaml': text })).to.deep.equal([
       'e.yaml:3:45: not every path through this pipeline ends with a reply [no-reply]',
       'e.yaml:3:54: must be a method and a path, such as "POST /v1/things/:id" or "WS /v1/things" [pattern]',
-      'e.yaml:3:73: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
+      'e.yaml:3:73: "allow" needs "candidates", which no earlier stage provides; given by "select" [missing-slot]',
       'e.yaml:3:81: unknown field "sumary"; did you mean "summary"? [additionalProperties]',
       'e.yaml:4:1: unknown field "name" beside "endpoints" [additionalProperties]',
     ])
@@ -58,7 +58,7 @@ name: three
     const text =
       'name: p\nsummary: s.\nprotocol: plan\nstages: [parse: { protocol: "${NOBODY_SET_THIS}" }]\ninputs: [principal, ingress]\n'
     expect(findings({ 'empty.yaml': '', 'p.yaml': text })).to.deep.equal([
-      'empty.yaml:1:1: must be an object [type]',
+      'empty.yaml:1:1: there is no pipeline in it; a file without any text removes the shipped file of the same name, and no other [type]',
       'p.yaml:3:11: no codec speaks "plan"; did you mean "plain"? [unknown-protocol]',
       'p.yaml:4:29: NOBODY_SET_THIS is not set; set it or write ${NOBODY_SET_THIS:-default} [unset-variable]',
     ])

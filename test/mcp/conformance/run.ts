@@ -126,6 +126,9 @@ const upstream = await startSdkServer({
 })
 const program = [join(import.meta.dirname, 'program.ts')]
 const gateway = await startGateway({
+  key_fields: { mcp_servers: ['http', 'stateless', 'stdio'] },
+  // The clients of the suite leave their sessions.
+  server_config: { mcp_security: { sessions_per_key: 10_000, programs_per_key: 256 } },
   records: {
     mcp_servers: [
       { name: 'http', transport: 'http', url: `${upstream.url}/mcp` },

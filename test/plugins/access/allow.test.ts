@@ -4,8 +4,11 @@ import { GatewayError } from '../../../engine/index.ts'
 import type { Host } from '../../../engine/index.ts'
 import allow from '../../../plugins/access/allow.ts'
 
-const small = { model: { name: 'small', aliases: ['tiny'], upstream_model: 'vendor-small' } }
-const large = { model: { name: 'large', aliases: [], upstream_model: 'vendor-large' } }
+/** Its codec declares no choices; those of real ones are in test/service/choices.test.ts. */
+const host = { codec: () => ({}) } as unknown as Host
+const offer = { operation: 'generate', protocol: 'chat' }
+const small = { offer, model: { name: 'small', aliases: ['tiny'], upstream_model: 'vendor-small' } }
+const large = { offer, model: { name: 'large', aliases: [], upstream_model: 'vendor-large' } }
 
 function ask(
   models: readonly string[] | undefined,
@@ -18,8 +21,8 @@ function ask(
     name: 'one',
     ...(models === undefined ? {} : { models: new Set(models) }),
   }
-  const slots = { principal, request: { model: asked }, target, candidates: [small, large] }
-  return allow.build({}, {} as Host)(slots, new ExchangeScope()) as { readonly candidates?: unknown }
+  const slots = { principal, request: { model: asked, protocol: 'chat', body: {} }, target, candidates: [small, large] }
+  return allow.build({}, host)(slots, new ExchangeScope()) as { readonly candidates?: unknown }
 }
 
 describe('plugins/access/allow', () => {

@@ -3,7 +3,7 @@ import { ExchangeScope } from '../../../engine/http/scope.ts'
 import type { Host, HostStatus } from '../../../engine/index.ts'
 import health from '../../../plugins/health/health.ts'
 
-const WELL: HostStatus = { draining: false, degraded: [], config: { version: 'abc' } }
+const WELL: HostStatus = { draining: false, starting: false, degraded: [], config: { version: 'abc' } }
 
 function ask(report: 'all' | 'ready' | 'live', status: Partial<HostStatus> = {}): unknown {
   return health.build({ report }, { status: { ...WELL, ...status } } as Partial<Host> as Host)({}, new ExchangeScope())

@@ -13,14 +13,14 @@ const refused: readonly (readonly [string, string])[] = [
   ['{ name: d, key: "ünïcödekey" }', 'must be printable ASCII characters without spaces'],
   ['{ name: d, key: short }', 'must have at least 8 characters'],
   [`{ name: d, key: ${'x'.repeat(257)} }`, 'must have at most 256 characters'],
-  ['{ name: d, key: long-enough, expires_at: "" }', 'must not be empty'],
-  ['{ name: d, key: long-enough, expires_at: soon }', 'must be a date'],
+  ['{ name: d, key: long-enough-0, expires_at: "" }', 'must not be empty'],
+  ['{ name: d, key: long-enough-0, expires_at: soon }', 'must be a date'],
   ['{ name: d, key: long-enough-1 }, { name: d, key: long-enough-2 }', 'the name "d" is already taken'],
   [
     '{ name: d, key: long-enough-1 }, { name: D, key: long-enough-2 }',
     'the API key "d" has the same name, apart from upper and lower case',
   ],
-  ['{ name: d, key: long-enough }, { name: e, key: long-enough }', 'the API key "d" has the same text'],
+  ['{ name: d, key: long-enough-0 }, { name: e, key: long-enough-0 }', 'the API key "d" has the same text'],
 ]
 
 const models = `[{ name: large, provider: echo, aliases: [big] }, { name: small, provider: echo }]`
@@ -271,5 +271,66 @@ describe('plugins/keys: commands', () => {
       'sluice: the API key "dev" is declared in the configuration file: remove it there',
     ])
     expect(await refused('alcie')).to.deep.equal(['sluice: the API key "alcie" is not there; did you mean "alice"?'])
+  })
+
+  describe('while the configuration has a finding', () => {
+    const file = () => `${configuration}database: { url: '${url}' }\napi_keys: [{ name: dev, key: dev-key-1 }]\n`
+    const edits: readonly (readonly [string, (sound: string) => string])[] = [
+      ['a model of no provider', (sound) => sound.replace('provider: echo }', 'provider: nowhere }')],
+      ['a field that nobody knows', (sound) => `${sound}colour: red\n`],
+      ['a list that is no list', (sound) => sound.replace(/^models: .*$/m, 'models: echo')],
+      ['a section with a wrong value', (sound) => `${sound}server_config: { logging: { level: loud } }\n`],
+      ['a variable that is not set', (sound) => `${sound}shutdown: { notice: '\${SLUICE_NO_NOTICE}' }\n`],
+      ['two keys of one text', (sound) => sound.replace(/^(api_keys: .*)]$/m, '$1, { name: two, key: dev-key-1 }]')],
+      ['what is no YAML', (sound) => sound.replace('type: echo }]', 'type: echo ')],
+      ['a line that is no YAML', (sound) => `${sound}\tlisten: : {\n`],
+      ['a plugin that is not there', (sound) => `${sound}plugins: [nowhere.ts]\n`],
+      ['a pipeline with a wrong word', (sound) => `${sound}pipelines: nowhere\n`],
+    ]
+    for (const [what, edit] of edits)
+      it(`a leaked key is revoked: ${what}`, async () => {
+        await here.run('key', 'create', '--name', 'leaked')
+        await here.write('config/sluice.yaml', edit(file()))
+        expect((await here.run('check')).status).to.equal(1)
+        const { status, out, error } = await here.run('key', 'revoke', 'leaked')
+        expect(status, error.join('\n')).to.equal(0)
+        expect(out).to.deep.equal(['The API key "leaked" is revoked. Running gateways reject it within a second.'])
+        expect((await here.run('key', 'list')).out.find((line) => line.startsWith('leaked'))).to.include(' revoked ')
+      })
+
+    it('says what it leaves out, and keeps all that the finding is not about', async () => {
+      await here.write('config/sluice.yaml', file().replace('models: [', 'models: [{ name: bad, provider: nowhere }, '))
+      const { status, out, error } = await here.run('key', 'create', '--name', 'alice', '--models', 'echo')
+      expect(status, error.join('\n')).to.equal(0)
+      expect(out).to.have.length(1)
+      expect(error[0]).to.match(/^config\/sluice\.yaml:3:.*"nowhere"/)
+      expect(error[1]).to.equal(
+        'sluice: the command goes on without the parts of the configuration that these findings are about',
+      )
+      expect((await here.run('key', 'list')).out.join('\n')).to.include('file:dev')
+    })
+
+    for (const [what, database] of [
+      ['is wrong', 'database: { url: nowhere }'],
+      ['is no YAML', 'database: { url: '],
+      ['may stand in what is no YAML', '\t{ database: {'],
+    ] as const)
+      it(`opens no database whose address ${what}, unless DATABASE_URL names it`, async () => {
+        await here.run('key', 'create', '--name', 'leaked')
+        await here.write('config/sluice.yaml', `${configuration}${database}\n`)
+        const { status, error } = await here.run('key', 'revoke', 'leaked')
+        expect(status).to.equal(1)
+        expect(error.join('\n')).to.match(/^config\/sluice\.yaml:\d+:\d+: /)
+        const named = await here.run(['key', 'revoke', 'leaked'], { DATABASE_URL: url })
+        expect(named.status, named.error.join('\n')).to.equal(0)
+      })
+
+    it('other commands read as much of it: members, logs, audit', async () => {
+      await here.write('config/sluice.yaml', file().replace('provider: echo }', 'provider: nowhere }'))
+      for (const words of ['member list', 'logs', 'audit verify', 'member create --username ann']) {
+        const { status, error } = await here.run(...words.split(' '))
+        expect(status, `${words}: ${error.join('\n')}`).to.equal(0)
+      }
+    })
   })
 })

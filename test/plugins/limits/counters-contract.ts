@@ -181,7 +181,9 @@ export function countersContract(open: () => Promise<Clocked>): void {
     it('expire, unless they are held anew', async () => {
       await take({ id: 'a', places, lasts: 1_000 })
       await take({ id: 'b', places, lasts: 1_000 })
-      await counters.hold([{ id: 'b', lasts: 5_000, places: ['key:a'], sums: [], micros: 0, input: 0, at: 0 }])
+      await counters.hold([
+        { id: 'b', lasts: 5_000, places: ['key:a'], sums: [], micros: 0, input: 0, at: 0, isRun: false },
+      ])
       clock.now += 1_000
       expect((await take({ id: 'c', places })).refused).to.equal(undefined)
       expect((await take({ id: 'd', places })).refused).not.to.equal(undefined)
@@ -320,7 +322,7 @@ export function countersContract(open: () => Promise<Clocked>): void {
     it('get back the holds that a store has lost, once', async () => {
       await seed()
       await reserve({ id: 'a' })
-      const hold = { lasts: 60_000, places: ['key:a'], sums: ['key:a'], micros: 100, input: 10, at: noon }
+      const hold = { lasts: 60_000, places: ['key:a'], sums: ['key:a'], micros: 100, input: 10, at: noon, isRun: false }
       await counters.hold([
         { ...hold, id: 'a' },
         { ...hold, id: 'b' },

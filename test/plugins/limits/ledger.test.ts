@@ -11,6 +11,7 @@ import { migrateService } from '../../../engine/store/migrate-service.ts'
 import { Rows } from '../../../engine/store/rows.ts'
 import { Ledger } from '../../../plugins/limits/ledger.ts'
 import limits from '../../../plugins/limits/limits.ts'
+import { Overruns } from '../../../plugins/limits/overruns.ts'
 import { startsAround } from '../../../plugins/limits/period.ts'
 import { postgres } from '../../support/services.ts'
 import { until } from '../../support/until.ts'
@@ -34,12 +35,12 @@ function contract(open: () => Promise<Database>): void {
   })
   afterEach(async () => {
     await rows.close()
-    for (const table of ['ledger', 'sums', 'resets']) await database.rows(`delete from limits_${table}`)
+    for (const table of ['ledger', 'sums', 'resets', 'overruns']) await database.rows(`delete from limits_${table}`)
     await database.close()
   })
 
   const charge = (id: string, at: number, micros: number, more: object = {}) =>
-    ledger.charge({ id, at, key_id: 'k', member_id: null, micros, ...more })
+    ledger.charge({ id, at, key_id: 'k', member_id: null, micros, model: null, overrun: null, ...more })
   const spent = async (bucket: string, period: 'day' | 'week' | 'month' | 'total' = 'month') => {
     await rows.flush()
     const [seed] = await ledger.spent([{ bucket, period, start: startsAround(period, noon)[1] }])
@@ -74,9 +75,24 @@ function contract(open: () => Promise<Database>): void {
     try {
       for (let count = 0; count < 500; count++)
         for (const [own, one] of [ledger, other].entries())
-          one.charge({ id: `${own} ${count}`, at: noon, key_id: `k${count % 3}`, member_id: 'm', micros: 2 })
+          one.charge({
+            id: `${own} ${count}`,
+            at: noon,
+            key_id: `k${count % 3}`,
+            member_id: 'm',
+            micros: 2,
+            model: 'n',
+            overrun: 15,
+          })
       await Promise.all([rows.flush(), others.flush()])
       expect([await spent('server'), await spent('member:m'), await spent('key:k0')]).to.deep.equal([2_000, 2_000, 668])
+      const overruns = new Overruns(host)
+      await overruns.refresh(noon + 3_000_000)
+      expect([overruns.of('n'), overruns.of('other')]).to.deep.equal([1.5, 1])
+      await overruns.refresh(noon + 4_000_000)
+      expect(overruns.of('n')).to.equal(1)
+      await overruns.clean(noon + 4_000_000)
+      expect(await database.rows('select count from limits_overruns')).to.deep.equal([])
     } finally {
       await others.close()
     }
@@ -153,7 +169,7 @@ describe('plugins/limits/ledger', function () {
       const rows = new Rows({ url, log })
       const host = serviceHost(emptyGateway('0.0.0-test'), { database, rows, folder: '' }, limits)
       const ledger = new Ledger(host)
-      const late = { id: 'late', at: noon - 1, key_id: 'k', member_id: null, micros: 7 }
+      const late = { id: 'late', at: noon - 1, key_id: 'k', member_id: null, micros: 7, model: null, overrun: null }
       try {
         await host.database.transaction().execute(async (transaction) => {
           await ledger.reset('key:k', noon, async () => undefined, transaction)

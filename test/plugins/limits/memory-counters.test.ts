@@ -26,4 +26,22 @@ describe('plugins/limits/memory-counters', () => {
     expect(reserve('b', 51, 50)).to.deep.include({ held: 50, left: [0] })
     expect(reserve('c', 1)).to.deep.include({ refused: 0 })
   })
+
+  it('refill nothing, and give nothing back, when the wall clock is set forward', () => {
+    const wall = Date.now
+    let later = 0
+    Date.now = () => wall() + later
+    const counters = new MemoryCounters()
+    const rate = { bucket: 'key:a', counts: 'requests', limit: 1, period: 86_400_000, amount: 1 } as const
+    const places = [{ bucket: 'key:a', limit: 1 }]
+    const refused = (id: string, more: object) =>
+      counters.take({ id, lasts: 86_400_000, rates: [], places: [], ...more }).refused !== undefined
+    try {
+      expect([refused('a', { rates: [rate] }), refused('a', { places })]).to.deep.equal([false, false])
+      later = 2 * 86_400_000
+      expect([refused('b', { rates: [rate] }), refused('b', { places })]).to.deep.equal([true, true])
+    } finally {
+      Date.now = wall
+    }
+  })
 })

@@ -24,12 +24,21 @@ describe('plugins/limits/redis-counters', function () {
   countersContract(async () => {
     await redis.flushall()
     const clock = { now: 0 }
-    return { counters: new RedisCounters(redis, { clock: () => clock.now }), clock }
+    return { counters: new RedisCounters(redis, { clock: () => clock.now, lease: 3_600_000 }), clock }
   })
 
   const starts = startsAround('month', Date.now())
   const sum = { bucket: 'key:a', period: 'month', starts, limit: 1_000 } as const
-  const hold: Hold = { id: 'x', lasts: 60_000, places: [], sums: ['key:a'], micros: 100, input: 1, at: Date.now() }
+  const hold: Hold = {
+    id: 'x',
+    lasts: 60_000,
+    places: [],
+    sums: ['key:a'],
+    micros: 100,
+    input: 1,
+    at: Date.now(),
+    isRun: false,
+  }
 
   it('keep all keys in one slot of a cluster, where one script may use them, and name one to find it by', async () => {
     await redis.flushall()
@@ -98,6 +107,71 @@ describe('plugins/limits/redis-counters', function () {
     expect(await seed().catch((error: unknown) => String(error))).to.include('lost its contents again')
     await seed()
     expect((await counters.read([sum]))[0]).to.deep.include({ held: 100 })
+  })
+
+  describe('of a process that is killed', () => {
+    const lasts = 3_660_000
+    const places = [{ bucket: 'key:a', limit: 2 }]
+    const asked = { lasts, rates: [], places }
+    const clock = { now: 0 }
+    const at = (seconds: number) => void (clock.now = Date.UTC(2026, 5, 1) + seconds * 1_000)
+    let counters: RedisCounters
+    let others: RedisCounters
+    beforeEach(async () => {
+      await redis.flushall()
+      at(0)
+      const options = { clock: () => clock.now }
+      counters = new RedisCounters(redis, options)
+      others = new RedisCounters(redis, options)
+      const since = startsAround('month', clock.now)[1]
+      await counters.seed([{ bucket: 'key:a', period: 'month', since, spent: 10 }])
+    })
+    const money = () => ({ ...sum, starts: startsAround('month', clock.now) })
+    const reserve = (id: string, isRun = false) =>
+      counters.reserve({ id, lasts, sums: [money()], estimates: [100], input: 1, isRun })
+    const heldNow = async () => (await others.read([money()]))[0]?.held
+    const waitNow = async () => (await others.take({ ...asked, id: 'other' })).refused?.wait
+
+    it('give back places and money 25 seconds after it was last heard of, and say when', async () => {
+      for (const id of ['a', 'b']) {
+        await counters.take({ ...asked, id })
+        await reserve(id)
+      }
+      at(10)
+      await counters.hold([
+        { ...hold, id: 'a', lasts, places: ['key:a'] },
+        { ...hold, id: 'b', lasts, places: ['key:a'] },
+      ])
+      at(15)
+      expect(await waitNow(), 'nobody knows when a request ends that runs').to.equal(1_000)
+      at(34)
+      expect([await heldNow(), await waitNow()]).to.deep.equal([200, 1_000])
+      at(30)
+      expect(await waitNow(), 'the process has been silent').to.equal(5_000)
+      at(36)
+      expect([await heldNow(), await waitNow(), await heldNow()]).to.deep.equal([0, undefined, 0])
+      expect(await others.settle({ id: 'a', sums: ['key:a'], micros: 7 }), 'given back already').to.equal(undefined)
+      expect((await others.read([money()]))[0]).to.include({ spent: 10, held: 0 })
+    })
+
+    it('keep what runs in the background hold, for others to end', async () => {
+      await counters.take({ ...asked, id: 'run', forced: true })
+      await reserve('run', true)
+      await counters.take({ ...asked, id: 'asks' })
+      await reserve('asks')
+      await counters.take({ ...asked, id: 'ended' })
+      await counters.give({ id: 'ended', rates: [], places: ['key:a'] })
+      for (const id of ['asks', 'ended']) await counters.passOn({ ...hold, id, lasts, places: ['key:a'] })
+      at(600)
+      expect([await heldNow(), await waitNow()]).to.deep.equal([200, 1_000])
+      await others.give({ id: 'asks', rates: [], places: ['key:a'] })
+      await others.settle({ id: 'asks', sums: ['key:a'], micros: 'input' })
+      expect([await heldNow(), await waitNow()]).to.deep.equal([100, undefined])
+      at(620)
+      expect(await waitNow(), 'what is asked later does not shorten it').to.equal(undefined)
+      at(lasts / 1_000 + 1)
+      expect(await heldNow()).to.equal(0)
+    })
   })
 
   it('count the processes that run', async () => {

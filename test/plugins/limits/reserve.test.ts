@@ -53,6 +53,23 @@ describe('plugins/limits/reserve', function () {
   const charged = async () =>
     (await gateway.rows()).map(({ metadata }) => (JSON.parse(metadata) as { charged?: unknown }).charged)
 
+  it('holds the largest maximum of a request, in whatever field its protocol reads', async () => {
+    await start({ usd: 1, period: 'month' })
+    const cap = { routing: { max_cost: 0.01 } }
+    for (const more of [
+      { max_completion_tokens: 1, max_tokens: 1_000 },
+      { max_completion_tokens: 1_000, max_tokens: 1 },
+      { max_output_tokens: 1, max_tokens: 1_000 },
+    ])
+      expect((await errorOf(await ask({ ...more, ...cap }))).code).to.equal('budget_exceeded')
+    const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }]
+    const gemini = (generationConfig: object) =>
+      gateway.post('/v1beta/models/m:generateContent', { contents, generationConfig, ...cap })
+    for (const config of [{ maxOutputTokens: 1_000 }, { maxOutputTokens: 50, candidateCount: 8 }])
+      expect((await gemini(config)).status).to.equal(429)
+    expect((await gemini({ maxOutputTokens: 10 })).status).to.equal(200)
+  })
+
   it('charges what an answer cost, and shows what is left', async () => {
     await start({ usd: 1, period: 'month' })
     const answer = await ask()
@@ -63,6 +80,33 @@ describe('plugins/limits/reserve', function () {
     await gateway.rows(1)
     expect(await state()).to.include({ spent: cost, held: 0, remaining: 0.9987 })
     expect(await charged()).to.deep.equal([[{ bucket: 'key', usd: cost }]])
+  })
+
+  it('holds as many times the estimate as answers of the model cost lately, in whatever process', async () => {
+    const budget = { usd: 1_000, period: 'month' } as const
+    await start(budget)
+    const usage = (completion_tokens: number) => ({ ...chatAnswer.usage, completion_tokens })
+    const holds = async (more: object = {}) => {
+      const before = await state(budget)
+      const answer = await ask(more)
+      const left = Number(answer.headers.get('x-gateway-budget-remaining'))
+      await until(async () => (await state(budget)).held === 0)
+      return before.remaining - left
+    }
+    upstream.answer({ body: { ...chatAnswer, usage: usage(90) } })
+    const first = await holds()
+    // Seen by the clock of the ledger, and paid as it was.
+    let later = first
+    await until(async () => (later = await holds()) > first * 2)
+    expect(later / first).to.be.within(5, 9)
+    const { spent } = await state(budget)
+    expect(spent / (upstream.requests.length * 0.0099)).to.be.closeTo(1, 1e-6)
+    // What costs less than its estimate is not held twice, and nothing is held more than ten times.
+    upstream.answer({ body: { ...chatAnswer, usage: usage(900) } })
+    await until(async () => (later = await holds()) > first * 9)
+    expect(later / first).to.be.closeTo(10, 0.01)
+    const max_tokens = 1_000
+    expect((await holds({ max_tokens })) / (first * 10)).to.be.above(50)
   })
 
   it('refuses once a budget is used up, with what official clients do not retry', async () => {

@@ -30,6 +30,18 @@ describe('plugins/pricing/price', () => {
     })
   })
 
+  it('bills cached tokens without a price of their own by that of the input, and says so', () => {
+    const used = { ...usage, cacheWrite: 8 }
+    const notes = new Map<string, unknown>()
+    const run = price.build({ tokens: 'all' }, { catalog: { find } } as unknown as Host)
+    const plain = { ...model, model: { name: 'small', pricing: { input: 1, output: 2 } } }
+    const scope = { note: (key: string, value: unknown) => void notes.set(key, value) } as unknown as Scope
+    const slots = { outcome, model: plain, measurement: measurementOf({ usage: used }) }
+    const { bill } = run(slots, scope) as { bill: Bill }
+    expect(bill.cost).to.deep.equal({ micros: 100 + 40 + 10 + 20 + 10, origin: 'reported' })
+    expect([...notes]).to.deep.equal([['priced_as_input', ['cache_read', 'cache_write']]])
+  })
+
   it('counts the input alone where that is all that costs', () => {
     const { tokens, cost } = billOf({ model, measurement: measurementOf({ usage }) }, 'input')
     expect(tokens).to.deep.equal(usage)

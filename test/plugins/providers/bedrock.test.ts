@@ -8,7 +8,7 @@ describe('plugins/providers/bedrock', () => {
   let origins: Set<string>
   beforeEach(() => {
     origins = new Set()
-    host = Object.assign(testHost(), { publicOnly: { note: (url: URL) => void origins.add(url.origin) } })
+    host = Object.assign(testHost(), { bounds: { reach: 'public', note: (url: URL) => void origins.add(url.origin) } })
   })
   afterEach(() => host.closeKept())
 

@@ -208,7 +208,7 @@ describe('sockets of providers', () => {
     for (const name of ['127.0.0.1', 'localhost'])
       it(`do not reach ${name}`, async () => {
         const noted: string[] = []
-        const own = { ...host, publicOnly: { note: (url: URL) => void noted.push(url.pathname) } }
+        const own = { ...host, bounds: { reach: 'public' as const, note: (url: URL) => void noted.push(url.pathname) } }
         const base = upstream.url.replace('127.0.0.1', name)
         const error = await refused(open(native, { base_url: base }, own)())
         expect(error.code).to.equal('upstream_unreachable')

@@ -9,7 +9,7 @@ const OUTCOME: Outcome = { status: 200, result: 'completed', firstByte: 12.4, du
 const PRICING = { input: 1, output: 2, cache_read: 0.1 }
 
 const MODEL = {
-  model: { name: 'small', pricing: PRICING },
+  model: { name: 'small', upstream_model: 'small-2026', pricing: PRICING },
   provider: { name: 'acme' },
   offer: { operation: 'generate', protocol: 'messages' },
   origin: 'acme/small',

@@ -157,7 +157,7 @@ describe('plugins/request-log/logs', () => {
     const text = out.join('\n')
     expect(text).to.match(/asked for +nothing\n +served by +-\n/)
     expect(text).to.match(/failed at \S*pipelines\/route\.yaml:\d+:\d+/)
-    expect(text).to.match(/\d+ \| {3}- resolve # request\.model -> target\n +\| {5}\^/)
+    expect(text).to.match(/\d+ \| {3}- resolve # request\.model -> target.*\n +\| {5}\^/)
   })
 
   it("finds a request by the client's own name for it", async () => {

@@ -16,16 +16,17 @@ function run(model: string, ...allowed: readonly string[]) {
     name: 'one',
     ...(allowed.length > 0 ? { models: new Set(allowed) } : {}),
   }
-  const stage = resolve.build({}, host, {})
+  const stage = resolve.build({ allowlist: true }, host, {})
   return stage({ request: { model }, principal }, {} as Scope) as Pick<Slots, 'target'>
 }
 
 function refusal(model: string, ...allowed: readonly string[]): string {
+  const [code, status] = allowed.length > 0 ? ['model_not_allowed', 403] : ['model_not_found', 404]
   try {
     run(model, ...allowed)
   } catch (error) {
-    expect(error).to.be.instanceOf(GatewayError).and.include({ code: 'model_not_found' })
-    expect((error as GatewayError).failure).to.include({ status: 404, param: 'model' })
+    expect(error).to.be.instanceOf(GatewayError).and.include({ code })
+    expect((error as GatewayError).failure).to.include({ status, param: 'model' })
     return (error as GatewayError).message
   }
   return expect.fail('it should have been refused')
@@ -43,13 +44,13 @@ describe('resolve', () => {
   })
 
   it('never tells of a model that the key may not use', () => {
-    expect(refusal('secret-modle', 'gpt-small')).to.equal('The model "secret-modle" does not exist.')
+    expect(refusal('secret-modle', 'gpt-small')).to.equal('This API key may not use the model "secret-modle".')
     expect(refusal('gpt-smal', 'gpt-large', 'secret-model')).not.to.include('gpt-small')
-    expect(refusal('small-modl', 'gpt-large')).to.equal('The model "small-modl" does not exist.')
+    expect(refusal('small-modl', 'gpt-large')).to.equal('This API key may not use the model "small-modl".')
   })
 
   it('knows patterns: those of a key, and those that are names of models and stand for others', () => {
-    expect(refusal('gpt-smal', 'gpt-*')).to.contain('did you mean "gpt-small"?')
+    expect(refusal('gpt-smal', 'gpt-*')).to.equal('This API key may not use the model "gpt-smal".')
     expect(refusal('far/')).to.equal('The model "far/" does not exist.')
   })
 

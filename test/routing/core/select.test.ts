@@ -66,10 +66,17 @@ describe('routing/select', () => {
       expect(headers.get('x-gateway-tier')).to.equal(tier)
     }
     await rig.close()
-    await start({ models, routing: { floors: { vision: null, structured_output: 'COMPLEX' } } })
+    const none = { vision: 'none', structured_output: 'COMPLEX' }
+    await start({ models, routing: { floors: none, caps: { routine_success: 'none' } } })
+    const routine = { ...hard(0.9), messages: steps('read_file', 'read_file', 'read_file') }
+    expect((await rig.ask(routine)).routing).to.deep.include({ tier: 'COMPLEX', notes: [] })
     expect((await rig.ask({ messages: [...simple, ...say([image]).messages] })).routing['tier']).to.equal('SIMPLE')
     const lifted = (await rig.ask({ messages: simple, response_format: schema })).routing
     expect(lifted).to.deep.include({ tier: 'COMPLEX', complexity: 0.67, ensemble: { complexity: 0.1, tier: 'SIMPLE' } })
+    await rig.close()
+    await start({ models, routing: { floors: { vision: null }, caps: { routine_success: null } } })
+    expect((await rig.ask({ messages: [...simple, ...say([image]).messages] })).routing['tier']).to.equal('MEDIUM')
+    expect((await rig.ask(routine)).routing['tier']).to.equal('MEDIUM')
   })
 
   /** An agent whose task has the complexity 0.9, after calls of these tools that worked. */
@@ -155,7 +162,7 @@ describe('routing/select', () => {
   })
 
   it('predicts no more output than the client allows, and what the model used to answer', async () => {
-    await start()
+    await start({ models: threeModels.slice(1, 2), routing: { exploration: { enabled: true } } })
     const output = async (body: object) => ((await rig.ask(body)).routing['estimate'] as JsonObject)['output']
     expect(await output({ ...hard(0.5), max_tokens: 50 })).to.equal(50)
     expect(await output(hard(0.1))).to.equal(200)

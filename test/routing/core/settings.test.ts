@@ -77,6 +77,15 @@ describe('routing/settings', () => {
     expect((await gateway.asAdmin(`GET ${path}`)).body['values']).to.deep.equal(defaults)
   })
 
+  it('lift floors and caps with none, and have the default back with null', async () => {
+    const lifted = await patched({ floors: { vision: 'none' }, caps: { routine_success: 'none' } })
+    expect(lifted).to.deep.include({
+      floors: { ...defaults.floors, vision: 'none' },
+      caps: { routine_success: 'none' },
+    })
+    expect(await patched({ floors: { vision: null }, caps: { routine_success: null } })).to.deep.equal(defaults)
+  })
+
   it('are refused as a whole, each with its place', async () => {
     const cases: readonly [object, string][] = [
       [{ baseline_model: 'nobody' }, '422 invalid_reference baseline_model'],
@@ -136,7 +145,7 @@ describe('routing/settings', () => {
       1,
       'no model named "ekko"; did you mean "echo"? [unknown-model]',
     ])
-    const key = '{ name: dev, key: dev-key-1, models: [auto, FAST] }'
+    const key = '{ name: dev, key: dev-key-000001, models: [auto, FAST] }'
     await here.write('config/sluice.yaml', `${configuration}\napi_keys: [${key}]\n`)
     expect((await here.run('check')).out[0]).to.include(
       'warning: it holds virtual models only, so the key can use no model [routing]',

@@ -8,7 +8,8 @@ let made = 0
 const rows = (count: number, reward: number, key: string | null = 'key', weight = 1): readonly Observation[] =>
   Array.from({ length: count }, () => {
     made += 1
-    return { decision: `d${made}`, source: 'explicit', at: made, reward, weight, key_id: key }
+    const conversation = `c${made}`
+    return { decision: `d${made}`, source: 'explicit', at: made, reward, weight, key_id: key, conversation, turn: 1 }
   })
 /** The mean that a prior of 0.9 becomes. */
 const meanOf = (observed: readonly Observation[]) => {
@@ -63,10 +64,53 @@ describe('explicit evidence', () => {
 })
 
 describe('implicit evidence', () => {
+  const keys = (count: number, each: number, reward: number) =>
+    Array.from({ length: count }, (_, key) => rows(each, reward, `key ${key}`, 0.25)).flat()
+
   it('is worth 20 observations at most', () => {
-    const some = rows(8, 1, 'key', 0.25)
-    expect(implicitEvidence(some, rules)).to.deep.equal({ successes: 2, failures: 0, rows: 8 })
-    const many = [...rows(300, 1, 'key', 0.25), ...rows(50, 0, 'key', 0.25)]
-    expect(implicitEvidence(many, rules)).to.deep.equal({ successes: 10, failures: 10, rows: 100 })
+    expect(implicitEvidence(keys(4, 2, 1), rules).evidence).to.deep.equal({ successes: 2, failures: 0, rows: 8 })
+    const many = [...keys(10, 30, 1), ...keys(10, 5, 0)]
+    expect(implicitEvidence(many, { ...rules, window: 100 }).evidence).to.deep.equal({
+      successes: 10,
+      failures: 10,
+      rows: 100,
+    })
+  })
+
+  it('of one key is a third of what is known, however much it is', () => {
+    const { successes, failures } = implicitEvidence(rows(100, 0, 'loud', 0.25), rules).evidence
+    expect(successes).to.equal(0)
+    expect(failures).to.be.closeTo(2.5, 1e-12)
+    const others = implicitEvidence([...keys(19, 2, 1), ...rows(100, 0, 'loud', 0.25)], rules).evidence
+    expect(others.failures / (5 + others.successes + others.failures)).to.be.closeTo(0.05, 1e-12)
+  })
+
+  it('counts each turn of a conversation once', () => {
+    const [first, second] = rows(2, 0, 'key', 0.25) as [Observation, Observation]
+    const again = { ...second, conversation: first.conversation }
+    expect(implicitEvidence([first, again], rules).evidence.rows).to.equal(1)
+    expect(implicitEvidence([first, { ...again, turn: 2 }], rules).evidence.rows).to.equal(2)
+    expect(implicitEvidence([first, { ...again, source: 'implicit:schema' }], rules).evidence.rows).to.equal(2)
+    const unknown = { conversation: null, turn: null }
+    expect(
+      implicitEvidence(
+        [
+          { ...first, ...unknown },
+          { ...second, ...unknown },
+        ],
+        rules,
+      ).evidence.rows,
+    ).to.equal(2)
+  })
+
+  it('may take a model below the gate from three keys and twenty conversations on', () => {
+    const isBroad = (given: readonly Observation[]) => implicitEvidence(given, rules).isBroad
+    expect([isBroad(keys(3, 7, 0)), isBroad(keys(2, 20, 0)), isBroad(keys(3, 6, 0))]).to.deep.equal([
+      true,
+      false,
+      false,
+    ])
+    const long = keys(4, 10, 0).map((row, turn) => ({ ...row, conversation: `c ${turn % 19}`, turn }))
+    expect(isBroad(long)).to.equal(false)
   })
 })

@@ -84,7 +84,15 @@ describe('experience', () => {
       await experienceOf(gateway).reward(decision('d2', { cheaper: null }), 'strong')
       expect(counted(gateway)).to.deep.equal([1, 0, 2, 0])
       expect(counted(gateway, { model: 'm-small' })).to.deep.equal([0.5, 0, 1, 0])
-      const row = { mode: 'auto', tier: 'MEDIUM', reward: 1, weight: 0.5, key_id: 'key' }
+      const row = {
+        mode: 'auto',
+        tier: 'MEDIUM',
+        reward: 1,
+        weight: 0.5,
+        key_id: 'key',
+        conversation: null,
+        turn: null,
+      }
       const stored: readonly RewardsTable[] = await rows()
       expect(stored.map(({ at, ...others }) => ({ ...others, at: at > Date.now() - day }))).to.deep.equal([
         { ...row, decision: 'd1', source: 'explicit', model: 'm-mid', at: true },
@@ -119,16 +127,24 @@ describe('experience', () => {
       const turn = (at: number, ask: string) =>
         experience.seen({
           tries: [],
-          turn: { conversation: 'c', ask, turn: at, step: 0, at: Date.now(), decision: decision(`d${at}`) },
+          turn: {
+            conversation: 'c',
+            ask,
+            turn: at,
+            step: 0,
+            isFollowed: true,
+            at: Date.now(),
+            decision: { ...decision(`d${at}`), conversation: 'c', turn: at },
+          },
         })
       turn(1, 'one')
       turn(2, 'two')
       turn(3, 'two')
-      expect(counted(gateway)).to.deep.equal([0.25, 0.25, 2, 0])
+      expect(counted(gateway), 'before the hour is full').to.deep.equal([0, 0, 0, 0])
       await until(async () => (await rows()).length === 2)
-      expect((await rows()).map(({ decision: id, source, reward }) => [id, source, reward])).to.deep.equal([
-        ['d1', 'implicit:next_turn', 1],
-        ['d2', 'implicit:next_turn', 0],
+      expect((await rows()).map((row) => [row.decision, row.source, row.reward, row.turn])).to.deep.equal([
+        ['d1', 'implicit:next_turn', 1, 1],
+        ['d2', 'implicit:next_turn', 0, 2],
       ])
     })
 

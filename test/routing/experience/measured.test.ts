@@ -6,7 +6,7 @@ const minute = 60_000
 
 describe('what is measured of models', () => {
   it('is usual before anything was', () => {
-    const { reliability, ...others } = new Measurements().of('m', 'MEDIUM')
+    const { reliability, ...others } = new Measurements().now('m', 'MEDIUM')
     expect(reliability).to.be.closeTo(0.98, 1e-12)
     expect(others).to.deep.equal({
       firstByte: null,
@@ -22,21 +22,21 @@ describe('what is measured of models', () => {
     const measured = new Measurements()
     measured.tried('m', false, 0)
     measured.tried('m', true, 5 * minute)
-    expect(measured.of('m', 'MEDIUM', 6 * minute).reliability).to.be.closeTo((1 + 4.9) / 7, 1e-12)
-    expect(measured.of('m', 'MEDIUM', 11 * minute).reliability).to.be.closeTo((1 + 4.9) / 6, 1e-12)
+    expect(measured.now('m', 'MEDIUM', 6 * minute).reliability).to.be.closeTo((1 + 4.9) / 7, 1e-12)
+    expect(measured.now('m', 'MEDIUM', 11 * minute).reliability).to.be.closeTo((1 + 4.9) / 6, 1e-12)
     for (let count = 0; count < 50; count++) measured.tried('m', false, 12 * minute)
-    expect(measured.of('m', 'MEDIUM', 12 * minute).reliability).to.be.closeTo(4.9 / 55, 1e-12)
+    expect(measured.now('m', 'MEDIUM', 12 * minute).reliability).to.be.closeTo(4.9 / 55, 1e-12)
   })
 
   it('has medians of the last 50 answers, and those of output per tier from 5 on', () => {
     const measured = new Measurements()
     for (const output of [9, 1, 5, 7]) measured.answered({ ...answer, output, firstByte: output * 100 })
-    expect(measured.of('m', 'MEDIUM')).to.include({ output: null, firstByte: 500, slowFirstByte: 900 })
+    expect(measured.now('m', 'MEDIUM')).to.include({ output: null, firstByte: 500, slowFirstByte: 900 })
     measured.answered({ ...answer, output: 3 })
-    expect(measured.of('m', 'MEDIUM').output).to.equal(5)
-    expect(measured.of('m', 'COMPLEX').output).to.equal(null)
+    expect(measured.now('m', 'MEDIUM').output).to.equal(5)
+    expect(measured.now('m', 'COMPLEX').output).to.equal(null)
     for (let count = 0; count < 50; count++) measured.answered({ ...answer, output: 800, firstByte: 20 })
-    expect(measured.of('m', 'MEDIUM')).to.include({ output: 800, firstByte: 20, slowFirstByte: 20 })
+    expect(measured.now('m', 'MEDIUM')).to.include({ output: 800, firstByte: 20, slowFirstByte: 20 })
   })
 
   it('compares input that was counted with what was estimated, and knows the part of caches', () => {
@@ -45,22 +45,45 @@ describe('what is measured of models', () => {
       measured.answered({ ...answer, input: { estimated, counted, cacheRead, cacheWrite } })
     input(100, 120, 60, 30)
     input(100, 100)
-    expect(measured.of('m', 'SIMPLE')).to.include({ inputRatio: 1.1, cacheReads: 0.25, cacheWrites: 0.125 })
+    expect(measured.now('m', 'SIMPLE')).to.include({ inputRatio: 1.1, cacheReads: 0.25, cacheWrites: 0.125 })
     for (let count = 0; count < 50; count++) input(1, 900)
-    expect(measured.of('m', 'SIMPLE').inputRatio).to.equal(2)
+    expect(measured.now('m', 'SIMPLE').inputRatio).to.equal(2)
     for (let count = 0; count < 50; count++) input(900, 1)
-    expect(measured.of('m', 'SIMPLE').inputRatio).to.equal(0.5)
+    expect(measured.now('m', 'SIMPLE').inputRatio).to.equal(0.5)
     input(100, 0)
     input(0, 100)
-    expect(measured.of('m', 'SIMPLE').inputRatio, 'nothing to compare').to.equal(0.5)
+    expect(measured.now('m', 'SIMPLE').inputRatio, 'nothing to compare').to.equal(0.5)
   })
 
   it('is forgotten per model', () => {
     const measured = new Measurements()
     for (const model of ['m', 'n', 'o']) measured.tried(model, false)
     measured.forget('m')
-    expect(['m', 'n'].map((model) => measured.of(model, 'SIMPLE').reliability < 0.97)).to.deep.equal([false, true])
+    expect(['m', 'n'].map((model) => measured.now(model, 'SIMPLE').reliability < 0.97)).to.deep.equal([false, true])
     measured.forget(undefined)
-    expect(measured.of('n', 'SIMPLE').reliability).to.be.closeTo(0.98, 1e-12)
+    expect(measured.now('n', 'SIMPLE').reliability).to.be.closeTo(0.98, 1e-12)
+  })
+
+  it('is what it was at the last full hour for those that ask for that', () => {
+    const measured = new Measurements()
+    const answered = (output: number, now: number) => {
+      for (let count = 0; count < 5; count++)
+        measured.answered({ ...answer, output, firstByte: output * 10, input: null }, now)
+    }
+    const seenAt = (now: number) => {
+      const { output, firstByte } = measured.hour('m', 'MEDIUM', now)
+      return [output, firstByte]
+    }
+    answered(10, 61 * minute)
+    expect(seenAt(119 * minute)).to.deep.equal([null, null])
+    expect(seenAt(120 * minute)).to.deep.equal([10, 100])
+    answered(900, 121 * minute)
+    expect(seenAt(122 * minute)).to.deep.equal([10, 100])
+    expect(measured.now('m', 'MEDIUM').output).to.equal(10)
+    expect(measured.hour('m', 'SIMPLE', 122 * minute).output).to.equal(null)
+    answered(900, 179 * minute)
+    expect(seenAt(180 * minute)).to.deep.equal([900, 9000])
+    measured.tried('m', false, 180 * minute)
+    expect(measured.hour('m', 'MEDIUM', 180 * minute).reliability, 'failures count at once').to.be.below(0.9)
   })
 })

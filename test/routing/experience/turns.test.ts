@@ -12,6 +12,7 @@ const judged = (...requests: readonly (Partial<Turn<string>> & { readonly endedA
       ask: `ask ${index}`,
       turn: index + 1,
       step: 0,
+      isFollowed: true,
       at,
       decision: `d${index}`,
       ...given,
@@ -55,5 +56,20 @@ describe('the next turn of a user', () => {
     const step = (count: number) => ({ turn: 1, ask: 'ask 0', step: count })
     expect(judged({}, step(1), step(2), { turn: 2 })).to.deep.equal([undefined, undefined, undefined, 'd2=1'])
     expect(judged({}, step(1), { turn: 1, ask: 'ask 0' })).to.deep.equal([undefined, undefined, 'd1=0'])
+  })
+
+  it('says nothing without a conversation: anybody may ask the same twice', () => {
+    const alone = { turn: 1, ask: 'Say OK.', isFollowed: false }
+    expect(judged(alone, alone, alone)).to.deep.equal([undefined, undefined, undefined])
+    expect(judged(alone, { turn: 2 }), 'a first request, too, is followed by a second').to.deep.equal([
+      undefined,
+      'd0=1',
+    ])
+  })
+
+  it('speaks of each turn once', () => {
+    const again = { turn: 1, ask: 'Say OK.' }
+    expect(judged(again, again, again, again)).to.deep.equal([undefined, 'd0=0', undefined, undefined])
+    expect(judged(again, again, { turn: 2 }, { turn: 3 })).to.deep.equal([undefined, 'd0=0', undefined, 'd2=1'])
   })
 })

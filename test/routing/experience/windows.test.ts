@@ -13,6 +13,8 @@ const row = (decision: string, more: Partial<RewardsTable> = {}): RewardsTable =
   reward: 1,
   weight: 1,
   key_id: 'key',
+  conversation: null,
+  turn: null,
   ...more,
 })
 const evidence = (rows: readonly RewardsTable[], at: { readonly tier: RewardsTable['tier'] } = place) => {
@@ -78,5 +80,36 @@ describe('the windows of experience', () => {
     expect(windows.places().map(({ model }) => model)).to.deep.equal(['m', 'other'])
     windows.forget(undefined, 2000)
     expect(windows.places()).to.deep.equal([])
+  })
+
+  it('count what nobody said from the full hour on, and in the gate if enough keys and conversations showed it', () => {
+    const hour = 3_600_000
+    const narrow = Array.from({ length: 40 }, (_, index) =>
+      row(`d${index}`, {
+        source: 'implicit:next_turn',
+        weight: 0.25,
+        reward: 0,
+        conversation: `c${index}`,
+        turn: 1,
+        at: hour,
+      }),
+    )
+    const broad = narrow.map((one, index) => ({ ...one, key_id: `key ${index % 4}` }))
+    const seen = (rows: readonly RewardsTable[], now: number, tier: 'MEDIUM' | 'COMPLEX' = 'MEDIUM') => {
+      const windows = new Windows()
+      for (const one of [row('said'), ...rows]) windows.add(one)
+      const { failures, gate } = windows.evidence({ ...place, tier }, rules, now)
+      return [Number(failures.toFixed(9)), gate?.failures]
+    }
+    expect(seen(broad, 1.99 * hour)).to.deep.equal([0, undefined])
+    expect(seen(broad, 2 * hour)).to.deep.equal([10, undefined])
+    expect(seen(narrow, 2 * hour)).to.deep.equal([2.5, 0])
+    expect(seen(narrow, 2 * hour, 'COMPLEX'), 'in another tier').to.deep.equal([1.25, 0])
+    // Rows of other processes may not be known yet.
+    const late = broad.map((one) => ({ ...one, at: 2 * hour - 1000 }))
+    expect([seen(late, 2 * hour), seen(late, 3 * hour)]).to.deep.equal([
+      [0, undefined],
+      [10, undefined],
+    ])
   })
 })

@@ -96,6 +96,19 @@ describe('requests for virtual models with a judge', function () {
     already = (await judged.gateway.rows()).length
   }
 
+  it('show it the texts of the user before the last one, also where nobody answered them', async () => {
+    const texts = ['Here is a text.', 'Here is another one.', 'And a third one.', text]
+    const said = texts.map((content) => ({ role: 'user', content }))
+    for (const [turns, seen] of [
+      [0, texts.slice(3)],
+      [2, texts.slice(1)],
+    ] as const) {
+      await judged.begin({ ...settings(true), user_turns: turns })
+      await post('/v1/chat/completions', { messages: said })
+      expect(judged.question()['input']).to.equal(['images=0 tools=0 schema=0', ...seen].join('\n\n'))
+    }
+  })
+
   for (const [what, type, send] of ways) {
     it(`over ${what} do not wait for one in shadow, which changes nothing`, async () => {
       await begin(true)

@@ -30,7 +30,15 @@ function play(world: World, seed: number): Run {
   for (let time = 0; time < length; time++) {
     for (; pending[0] && pending[0].at <= time; pending.shift()) {
       const [{ tier, model, good }] = pending as [(typeof pending)[0]]
-      const row = { decision: `${time} ${pending.length}`, source: 'explicit', at: time, key_id: 'key', weight: 1 }
+      const row = {
+        decision: `${time} ${pending.length}`,
+        source: 'explicit',
+        at: time,
+        key_id: 'key',
+        weight: 1,
+        conversation: null,
+        turn: null,
+      }
       windows.add({ ...row, model, mode: 'auto', tier, reward: Number(good) })
     }
     const index = tierIndex(random())

@@ -39,6 +39,7 @@ describe('an exact cache of answers', () => {
     upstream = await scriptedUpstream()
     pipelines = await copyPipelines()
     await pipelines.edit('generate.yaml', steps, cached)
+    await pipelines.edit('generate.yaml', /inputs: .*/, '$&\nwithout: [breaker]')
     const { providers, models } = settings(upstream.url)
     const priced = models.map((model) => ({ ...model, pricing: { input: 1, output: 1 } }))
     gateway = await startGateway({

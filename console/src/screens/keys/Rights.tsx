@@ -16,7 +16,7 @@ export function Rights({ record }: { readonly record: Key }) {
         <Allowlist names={models} />
       </Fact>
       <Fact name={names.servers}>
-        <Allowlist names={servers} />
+        <Allowlist names={servers} all={words.allServers} />
       </Fact>
       <Fact name={names.limits}>{limit ? rateText(limit) : words.unlimited}</Fact>
       <Fact name={names.expires}>

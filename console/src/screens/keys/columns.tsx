@@ -66,8 +66,8 @@ export const columnsWith = (bucketsOf: (key: Key) => readonly Bucket[]): readonl
   {
     name: 'servers',
     label: names.servers,
-    cell: ({ mcp_servers: servers }) => <Allowlist names={servers} most={2} />,
-    text: ({ mcp_servers: servers }) => allowlistText(servers),
+    cell: ({ mcp_servers: servers }) => <Allowlist names={servers} most={2} all={words.allServers} />,
+    text: ({ mcp_servers: servers }) => allowlistText(servers, words.allServers),
     spare: true,
   },
   {

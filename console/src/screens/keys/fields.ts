@@ -21,7 +21,12 @@ const owner: Schema = {
 
 const others: Readonly<Record<string, Schema>> = {
   models: allowlistSchema('Models', 'model', 'By name or alias. fast, auto and best choose among them.'),
-  mcp_servers: allowlistSchema('MCP servers', 'mcp_server', 'By name.'),
+  mcp_servers: allowlistSchema(
+    'MCP servers',
+    'mcp_server',
+    'By name. A program is used by its name alone.',
+    'All over HTTP',
+  ),
   budget: budgetSchema,
   rate_limit: rateLimitSchema,
   expires_at: {

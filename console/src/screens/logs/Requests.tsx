@@ -31,7 +31,7 @@ interface RequestsProps {
 /** Most rows that a page keeps of those that came while it was open. */
 const mostLive = 1000
 
-/** So many gaps were told of. They are kept for those who come back, so their numbers go on. */
+/** How many gaps were shown so far. Gaps stay when a user leaves the page, so their numbers go on. */
 let gaps = 0
 
 /** The requests of the filters, newest first, and new ones above them while the page is live. */

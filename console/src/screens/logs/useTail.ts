@@ -13,9 +13,9 @@ interface Tail {
   readonly lastId: string | undefined
   readonly isOn: boolean
   readonly onRow: (row: Row) => void
-  /** So many rows could not be told of. */
+  /** Called with the number of rows that the stream skipped. */
   readonly onGap: (dropped: number) => void
-  /** The stream tells of rows from now on alone: no row is known from which it could go on. */
+  /** The stream starts with the next new row, because no earlier row is known. */
   readonly onBegin: () => void
 }
 

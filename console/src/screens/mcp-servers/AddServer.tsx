@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
+import type { Json } from '../../form/schema.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Empty } from '../../parts/Empty.tsx'
@@ -8,7 +9,7 @@ import { Loaded } from '../../parts/Loaded.tsx'
 import { Segments } from '../../parts/Segments.tsx'
 import { shared } from '../../words.ts'
 import { make, security, server } from './api.ts'
-import type { McpServer } from './api.ts'
+import type { McpServer, Program } from './api.ts'
 import { serverFields } from './fields.ts'
 import { words } from './words.ts'
 import classes from './mcp-servers.module.css'
@@ -17,6 +18,13 @@ interface AddServerProps {
   readonly onDone: (made: McpServer) => void
   readonly onCancel: () => void
 }
+
+/** What a new server begins with: the program as the file lists it. */
+const startOf = ({ command, arguments: words, cwd }: Program): Readonly<Record<string, Json>> => ({
+  command,
+  arguments: words,
+  ...(cwd === undefined ? {} : { cwd }),
+})
 
 const kinds = (['http', 'stdio'] as const).map((value) => ({ value, label: words.kinds[value] }))
 
@@ -31,7 +39,7 @@ export function AddServer({ onDone, onCancel }: AddServerProps) {
         <Segments label={words.kind} options={kinds} value={transport} onChange={setTransport} />
       </div>
       <Loaded query={settings} height={320}>
-        {({ allow_stdio: programs }) =>
+        {({ programs }) =>
           transport === 'stdio' && programs.length === 0 ? (
             <Empty text={words.noPrograms}>
               <Button onClick={onCancel}>{shared.cancel}</Button>
@@ -41,7 +49,7 @@ export function AddServer({ onDone, onCancel }: AddServerProps) {
               key={transport}
               fields={serverFields(transport, { isNew: true, programs })}
               values={{}}
-              initial={transport === 'stdio' && programs[0] !== undefined ? { command: programs[0] } : {}}
+              initial={transport === 'stdio' && programs[0] !== undefined ? startOf(programs[0]) : {}}
               save={async (body) => {
                 const made = await make({ ...body, transport })
                 queries.setQueryData(server(made.name).queryKey, made)

@@ -7,7 +7,7 @@ import { Loaded } from '../../parts/Loaded.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { shared } from '../../words.ts'
 import { change, security, server as one } from './api.ts'
-import type { McpServer } from './api.ts'
+import type { McpServer, Program } from './api.ts'
 import { serverFields, valuesOf } from './fields.ts'
 import { words } from './words.ts'
 
@@ -22,11 +22,8 @@ export function ServerSettings({ server, reload }: ServerSettingsProps) {
   const settings = useQuery(security)
   const values = valuesOf(server)
   const { name, transport, command, source, declared_at: at, secrets } = server
-  const fieldsWith = (programs: readonly string[]) =>
-    serverFields(transport, {
-      isNew: false,
-      programs: [...new Set([...(command === null ? [] : [command]), ...programs])],
-    })
+  const own = command === null ? [] : [command]
+  const fieldsWith = (programs: readonly Program[]) => serverFields(transport, { isNew: false, programs, own })
   return (
     <Card title={words.settings}>
       {source === 'file' ? (
@@ -36,7 +33,7 @@ export function ServerSettings({ server, reload }: ServerSettingsProps) {
         </>
       ) : (
         <Loaded query={settings} height={320}>
-          {({ allow_stdio: programs }) => (
+          {({ programs }) => (
             <SchemaForm
               fields={fieldsWith(programs)}
               values={values}

@@ -73,10 +73,22 @@ export interface Capabilities {
   readonly fetched_at: string
 }
 
+/** A program that servers made here may start, as the file lists it. */
+export interface Program {
+  readonly command: string
+  readonly arguments: readonly string[]
+  readonly cwd?: string
+  readonly environment: readonly string[]
+}
+
 /** What the console reads of the section `mcp_security`. */
 export interface Security {
   readonly tool_changes: 'report' | 'refuse' | 'ignore'
-  readonly allow_stdio: readonly string[]
+  readonly programs: readonly Program[]
+}
+
+interface SecurityValues extends Pick<Security, 'tool_changes'> {
+  readonly allow_stdio: readonly (string | Program)[]
 }
 
 const at = '/api/mcp/servers'
@@ -110,9 +122,12 @@ export const capabilities = (name: string) =>
 
 export const security = queryOptions({
   queryKey: ['mcp-servers', 'security'],
-  queryFn: async ({ signal }) => {
-    const section = await ask<{ values: Security }>('GET', '/api/config/server/mcp_security', { signal })
-    return section.values
+  queryFn: async ({ signal }): Promise<Security> => {
+    const { values } = await ask<{ values: SecurityValues }>('GET', '/api/config/server/mcp_security', { signal })
+    const programs = values.allow_stdio.map((one) =>
+      typeof one === 'string' ? { command: one, arguments: [], environment: [] } : one,
+    )
+    return { tool_changes: values.tool_changes, programs }
   },
 })
 

@@ -1,6 +1,6 @@
 import { fieldsOf } from '../../form/schema.ts'
 import type { Field, Json, Schema } from '../../form/schema.ts'
-import type { McpServer } from './api.ts'
+import type { McpServer, Program } from './api.ts'
 import { words } from './words.ts'
 
 const said = (name: keyof typeof words.fields) => {
@@ -12,8 +12,23 @@ const toolNames: Schema = { type: 'array', items: { type: 'string', maxLength: 2
 const secrets: Schema = { type: 'object', additionalProperties: { type: 'string', writeOnly: true } }
 const word: Schema = { type: 'string' }
 
+interface Programs {
+  /** Those that the file allows. */
+  readonly programs: readonly Program[]
+  /** The command of the server itself. */
+  readonly own?: readonly string[]
+}
+
+const lineOf = ({ command, arguments: words, cwd, environment }: Program): string =>
+  [...environment.map((name) => `${name}=…`), command, ...words, ...(cwd === undefined ? [] : [`(in ${cwd})`])].join(
+    ' ',
+  )
+
 /** The fields that belong to one transport alone. */
-const own = (transport: McpServer['transport'], programs: readonly string[]): Readonly<Record<string, Schema>> =>
+const own = (
+  transport: McpServer['transport'],
+  { programs, own: commands = [] }: Programs,
+): Readonly<Record<string, Schema>> =>
   transport === 'http'
     ? {
         url: { type: 'string', format: 'uri', pattern: '^https?://', ...said('url') },
@@ -21,7 +36,11 @@ const own = (transport: McpServer['transport'], programs: readonly string[]): Re
         allow_private: { type: 'boolean', default: false, ...said('allow_private') },
       }
     : {
-        command: { enum: programs, ...said('command') },
+        command: {
+          enum: [...new Set([...commands, ...programs.map(({ command }) => command)])],
+          ...said('command'),
+          description: words.allowedPrograms(programs.map(lineOf)),
+        },
         arguments: { type: 'array', items: word, ...said('arguments') },
         environment: { ...secrets, ...said('environment') },
         cwd: { ...word, ...said('cwd') },
@@ -53,7 +72,7 @@ const required = ['name', 'url', 'command']
 /** The fields of a server; its name only while it is made. */
 export const serverFields = (
   transport: McpServer['transport'],
-  { isNew, programs }: { readonly isNew: boolean; readonly programs: readonly string[] },
+  { isNew, ...programs }: Programs & { readonly isNew: boolean },
 ): readonly Field[] =>
   fieldsOf({ properties: { ...(isNew ? { name } : {}), ...own(transport, programs), ...common }, required })
 

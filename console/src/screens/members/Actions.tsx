@@ -5,6 +5,7 @@ import { Button } from '../../parts/Button.tsx'
 import { Confirm } from '../../parts/Confirm.tsx'
 import { ConfirmName } from '../../parts/ConfirmName.tsx'
 import { toast, toastError } from '../../parts/toast.tsx'
+import { useUser } from '../../parts/useUser.ts'
 import { changeMember, deleteMember, oneMember } from './api.ts'
 import type { Member } from './api.ts'
 import { ResetPassword } from './ResetPassword.tsx'
@@ -20,13 +21,16 @@ interface ActionProps {
 /** What can be done with a member: to keep him out, to give him another password, and to delete him. */
 export function Actions({ member }: { readonly member: Member }) {
   const [open, setOpen] = useState<'switch' | 'password' | 'delete'>()
+  const isSelf = useUser()?.id === member.id
   const props = { member, onClose: () => setOpen(undefined) }
   return (
     <>
       <Button onClick={() => setOpen('switch')}>{member.disabled ? shared.enable : shared.disable}</Button>
-      <Button icon="lock" onClick={() => setOpen('password')}>
-        {words.resetPassword}
-      </Button>
+      {!isSelf && (
+        <Button icon="lock" onClick={() => setOpen('password')}>
+          {words.resetPassword}
+        </Button>
+      )}
       <Button look="danger" icon="trash" onClick={() => setOpen('delete')}>
         {words.delete}
       </Button>

@@ -1,13 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
+import type { Json } from '../../form/schema.ts'
 import { Card } from '../../parts/Card.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { SecretOnce } from '../../parts/SecretOnce.tsx'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { addMember } from './api.ts'
-import { newFields } from './fields.ts'
+import { fieldsFor } from './fields.ts'
 import { useShowMember } from './useShowMember.ts'
 import { words } from './words.ts'
 import classes from './members.module.css'
@@ -18,9 +19,10 @@ export default function NewMember() {
   const navigate = useNavigate()
   const show = useShowMember()
   const [made, setMade] = useState<{ readonly id: string; readonly username: string; readonly password: string }>()
+  const [body, setBody] = useState<{ readonly [name: string]: Json }>({})
   const open = (id: string) => void navigate({ to: `/members/${id}`, replace: true })
-  const save = async (body: object) => {
-    const { temporary_password: password, ...member } = await addMember(body)
+  const save = async (sent: object) => {
+    const { temporary_password: password, ...member } = await addMember(sent)
     show(member)
     if (password === undefined) open(member.id)
     else setMade({ id: member.id, username: member.username, password })
@@ -29,7 +31,7 @@ export default function NewMember() {
     <Page title={words.add}>
       {isAdmin ? (
         <Card className={classes.form}>
-          <SchemaForm fields={newFields} values={{}} save={save} />
+          <SchemaForm fields={fieldsFor('added', body)} values={{}} save={save} onBody={setBody} />
         </Card>
       ) : (
         <Forbidden what={words.forbidden} />

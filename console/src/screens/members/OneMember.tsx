@@ -1,6 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
+import type { Json } from '../../form/schema.ts'
 import { BudgetsCard } from '../../parts/BudgetsCard.tsx'
 import { ButtonLink } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
@@ -17,7 +19,7 @@ import { AboutMember } from './AboutMember.tsx'
 import { Actions } from './Actions.tsx'
 import { changeMember, memberUsage, oneMember, resetBudget } from './api.ts'
 import type { Member } from './api.ts'
-import { fields, valuesOf } from './fields.ts'
+import { fieldsFor, valuesOf } from './fields.ts'
 import { MemberState } from './MemberState.tsx'
 import { useShowMember } from './useShowMember.ts'
 import { words } from './words.ts'
@@ -84,14 +86,16 @@ function Settings({ member }: { readonly member: Member }) {
   const isSelf = useUser()?.id === member.id
   const queries = useQueryClient()
   const show = useShowMember()
-  const save = async (body: object) => {
-    show(await changeMember(member, body))
+  const [body, setBody] = useState<{ readonly [name: string]: Json }>({})
+  const save = async (sent: object) => {
+    show(await changeMember(member, sent))
     toast(shared.saved)
   }
   return (
     <Card>
       <SchemaForm
-        fields={fields}
+        fields={fieldsFor('changed', body)}
+        onBody={setBody}
         values={valuesOf(member)}
         save={save}
         reload={() => queries.invalidateQueries({ queryKey: oneMember(member.id).queryKey })}

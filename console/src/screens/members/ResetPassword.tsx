@@ -22,9 +22,14 @@ export function ResetPassword({ member, onClose }: ResetPasswordProps) {
   const [how, setHow] = useState<'made' | 'chosen'>('made')
   const [typed, setTyped] = useState('')
   const [made, setMade] = useState<string>()
+  const [current, setCurrent] = useState('')
   const { username } = member
+  const isAdmin = member.role === 'admin'
   const reset = async () => {
-    const { temporary_password: password, ...now } = await resetPassword(member, how === 'made' ? undefined : typed)
+    const { temporary_password: password, ...now } = await resetPassword(member, {
+      ...(how === 'chosen' && { password: typed }),
+      ...(isAdmin && { current_password: current }),
+    })
     show(now)
     if (password !== undefined) return setMade(password)
     toast(words.passwordWasReset(username))
@@ -45,7 +50,7 @@ export function ResetPassword({ member, onClose }: ResetPasswordProps) {
       title={words.resetTitle(username)}
       action={words.resetPassword}
       look="danger"
-      ready={how === 'made' || typed !== ''}
+      ready={(how === 'made' || typed !== '') && (!isAdmin || current !== '')}
       onConfirm={reset}
       onClose={onClose}
     >
@@ -61,6 +66,14 @@ export function ResetPassword({ member, onClose }: ResetPasswordProps) {
           onChange={setHow}
         />
         {how === 'chosen' && <PasswordField label={shared.password} value={typed} onChange={setTyped} />}
+        {isAdmin && (
+          <PasswordField
+            label={words.yourPassword}
+            value={current}
+            autoComplete="current-password"
+            onChange={setCurrent}
+          />
+        )}
       </div>
     </Confirm>
   )

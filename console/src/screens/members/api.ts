@@ -43,12 +43,11 @@ export const changeMember = ({ id, version }: Member, body: object) =>
 
 export const deleteMember = ({ id, version }: Member) => ask('DELETE', `${path}/${id}`, { ifMatch: version })
 
-/** Without a password, one is made. */
-export const resetPassword = ({ id, version }: Member, password: string | undefined) =>
-  ask<MemberWithPassword>('POST', `${path}/${id}/reset-password`, {
-    body: password === undefined ? {} : { password },
-    ifMatch: version,
-  })
+/** Without a password, one is made. Whoever resets an admin repeats their own. */
+export const resetPassword = (
+  { id, version }: Member,
+  body: { readonly password?: string; readonly current_password?: string },
+) => ask<MemberWithPassword>('POST', `${path}/${id}/reset-password`, { body, ifMatch: version })
 
 export const resetBudget = ({ id }: Member) => ask<Member>('POST', `${path}/${id}/reset-budget`)
 

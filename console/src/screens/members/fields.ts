@@ -12,6 +12,8 @@ const role: Schema = { enum: ['admin', 'viewer'], title: 'Role', default: 'viewe
 
 const password: Schema = { type: 'string', title: 'Password', writeOnly: true, description: hints.password }
 
+const current: Schema = { type: 'string', title: words.yourPassword, writeOnly: true, description: hints.current }
+
 const rights: Readonly<Record<string, Schema>> = {
   models: allowlistSchema('Models', 'model', hints.models),
   budget: budgetSchema,
@@ -19,15 +21,20 @@ const rights: Readonly<Record<string, Schema>> = {
   disabled: { type: 'boolean', title: 'Disabled', description: hints.disabled },
 }
 
-export const newFields: readonly Field[] = fieldsOf({
-  properties: { username: name, role, password, ...rights },
-  required: ['username'],
+/** The fields of a form. Whoever makes an admin repeats their own password. */
+const formWith = (properties: Readonly<Record<string, Schema>>) => ({
+  usual: fieldsOf({ properties: { username: name, role, ...properties }, required: ['username'] }),
+  admin: fieldsOf({
+    properties: { username: name, role, current_password: current, ...properties },
+    required: ['username', 'current_password'],
+  }),
 })
 
-export const fields: readonly Field[] = fieldsOf({
-  properties: { username: name, role, ...rights },
-  required: ['username'],
-})
+const forms = { added: formWith({ password, ...rights }), changed: formWith(rights) }
+
+/** The fields of a form whose Save would send `body`. */
+export const fieldsFor = (form: keyof typeof forms, body: { readonly [name: string]: Json }): readonly Field[] =>
+  forms[form][body['role'] === 'admin' ? 'admin' : 'usual']
 
 /** The fields of a member as bodies hold them. */
 export const valuesOf = ({ username, role: given, models, budget, rate_limit: limit, disabled }: Member): Json => ({

@@ -24,6 +24,7 @@ export const words = {
   fields: {
     username: 'With it the member signs in. Upper case becomes lower case.',
     role: 'An admin may do everything; a viewer sees keys, costs and logs of his own.',
+    current: 'Only you can make another admin: a stolen session has no password.',
     password: 'Left empty, one is made, shown once, and changed at the first sign-in.',
     models: 'What the member and all his keys may use, by name or alias.',
     disabled: 'The member can neither sign in nor use his keys.',
@@ -39,9 +40,9 @@ export const words = {
   noKeys: 'none',
   budgets: 'Budgets that bind him',
   noBudgets: 'None. His keys may spend what they may each.',
-  budgetWasReset: (name: string) => `The budget of ${name} begins anew.`,
+  budgetWasReset: (name: string) => `The budget of ${name} was reset.`,
   noUsage: 'No key of his was used in the last 30 days.',
-  you: 'This is you. Nobody changes rights of their own; another admin can.',
+  you: 'This is you. Another admin can change your rights. Your account page changes your name and password.',
   disableTitle: (name: string) => `Disable ${name}?`,
   disableNamed: (name: string) => `Disable ${name}`,
   disableText: (keys: number) =>
@@ -56,6 +57,7 @@ export const words = {
   resetText: 'The password of now is refused, and every session ends at once.',
   passwordOf: { made: 'Make one', chosen: 'Choose one' },
   passwordHow: 'New password',
+  yourPassword: 'Your password',
   passwordWasReset: (name: string) => `${name} has a new password.`,
   delete: 'Delete',
   deleteTitle: (name: string) => `Delete ${name}?`,

@@ -8,7 +8,15 @@ const names = words.factsOf
 
 /** From where a model's record and its prices are, and since when. */
 export function Facts({ model }: { readonly model: Model }) {
-  const { source, pricing_source: pricing, priced_at: priced, created_at: made, updated_at: changed, aliases } = model
+  const {
+    source,
+    pricing_source: pricing,
+    listed_pricing: listed,
+    priced_at: priced,
+    created_at: made,
+    updated_at: changed,
+    aliases,
+  } = model
   const moments = { [names.priced]: priced, [names.made]: made, [names.changed]: changed }
   return (
     <Card title={words.facts}>
@@ -16,7 +24,10 @@ export function Facts({ model }: { readonly model: Model }) {
         <dt>{names.source}</dt>
         <dd>{words.sources[source]}</dd>
         <dt>{names.pricing}</dt>
-        <dd>{words.pricingSources[pricing]}</dd>
+        <dd>
+          {words.pricingSources[pricing]}
+          {listed && `: ${new URL(listed.source).host}`}
+        </dd>
         {aliases.length > 0 && (
           <>
             <dt>{names.aliases}</dt>

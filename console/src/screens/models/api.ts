@@ -44,7 +44,9 @@ export interface Model extends CatalogModel {
   readonly protocols: readonly string[] | null
   readonly enabled: boolean
   readonly problem: string | null
-  readonly pricing_source: 'hand' | 'sync' | 'none'
+  readonly pricing_source: 'hand' | 'sync' | 'list' | 'none'
+  /** The price that is charged if the record has none. */
+  readonly listed_pricing?: { readonly pricing: object; readonly source: string; readonly date: string }
   readonly priced_at: string | null
   readonly source: 'file' | 'database'
   readonly declared_at?: { readonly file: string; readonly line: number } | null

@@ -60,7 +60,7 @@ export const words = {
   old: 'old',
   places: 'Places',
   placesText: 'In this order, unless the settings choose otherwise.',
-  pricingSources: { hand: 'by hand', sync: 'a list', none: 'nowhere' },
+  pricingSources: { hand: 'by hand', sync: 'a list', list: 'the shipped list', none: 'nowhere' },
   ratio: 'Ratio',
   search: 'Find a model',
   settings: 'Settings',

@@ -46,11 +46,11 @@ interface Known {
   readonly byProvider: Usage | undefined
 }
 
-/** Of counts: where nothing was, there is none. */
+/** Counts per bucket; a bucket without data counts 0. */
 const countsOf = (points: Known['points'], of: (point: Point) => number) =>
   points.map((point) => (point ? of(point) : 0))
 
-/** Of measures: where nothing was, there is a gap. */
+/** Measurements per bucket; a bucket without data is a gap. */
 const measuresOf = (points: Known['points'], of: (point: Point) => number | null) =>
   points.map((point) => (point ? of(point) : null))
 

@@ -30,7 +30,7 @@ interface OnePipelineProps {
 
 /** A pipeline: its picture, and beside it the selected step with its YAML. */
 export function OnePipeline({ pipeline, isRecord }: OnePipelineProps) {
-  const { name, summary, protocol, routes, times, error } = pipeline
+  const { name, summary, protocol, routes, without = [], times, error } = pipeline
   const [search, change] = useAddress()
   const request = oneOf(search, 'request')
   const steps = everyStep([...pipeline.plan, ...pipeline.finally])
@@ -49,6 +49,7 @@ export function OnePipeline({ pipeline, isRecord }: OnePipelineProps) {
                 {!isRecord && <code className={classes.strong}>{name}</code>}
                 {route && <Tag>{route.access}</Tag>}
                 {protocol !== null && <Tag>{protocol}</Tag>}
+                {without.length > 0 && <Tag look="warning">{words.without(without)}</Tag>}
               </>
             }
             actions={
@@ -206,9 +207,11 @@ function Refused({ findings }: { readonly findings: NonNullable<WholePipeline['e
 }
 
 /** What the gateway has checked of every pipeline that it runs. */
-function Proved({ pipeline: { routes, plan, finally: last } }: { readonly pipeline: WholePipeline }) {
-  const asks = plan.some(({ kind, name }) => kind === 'stage' && name === 'auth')
-  const logs = everyStep(last).some(({ name }) => name === 'log')
+function Proved({ pipeline: { routes, plan, finally: last, without = [] } }: { readonly pipeline: WholePipeline }) {
+  const steps = everyStep(plan)
+  const asks = steps.some(({ kind, name }) => kind === 'stage' && name === 'auth')
+  const owes = steps.some((step) => step.owes?.some((duty) => !without.includes(duty)))
+  const logs = !without.includes('log') && everyStep(last).some(({ name }) => name === 'log')
   return (
     <Card title={words.proved}>
       <ul className={classes.proved}>
@@ -218,6 +221,11 @@ function Proved({ pipeline: { routes, plan, finally: last } }: { readonly pipeli
         {asks && routes.length > 0 && (
           <li>
             <Status state="good">{words.provedAccess}</Status>
+          </li>
+        )}
+        {owes && (
+          <li>
+            <Status state="good">{words.provedDuties(without)}</Status>
           </li>
         )}
         {logs && (

@@ -19,6 +19,8 @@ export interface ListedPipeline {
 
 /** `GET /api/config/pipelines/:name`. */
 export interface WholePipeline extends ListedPipeline, Plan {
+  /** Duties that it need not pay. */
+  readonly without?: readonly string[]
   readonly yaml: string
   readonly times: { readonly since: string; readonly data: readonly StepTimes[] }
   readonly error: { readonly at: string; readonly findings: readonly ConfigurationFinding[] } | null

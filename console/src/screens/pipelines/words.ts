@@ -24,6 +24,9 @@ export const words = {
   proved: 'Proved at load',
   provedSlots: 'Slots: every need is met, on every path',
   provedAccess: 'Access first, before any body is read',
+  provedDuties: (without: readonly string[]) =>
+    without.length === 0 ? 'Duties: all are paid, on every path' : `Duties: all but ${without.join(', ')} are paid`,
+  without: (duties: readonly string[]) => `without ${duties.join(', ')}`,
   provedLog: 'One log row, whatever happens',
   needs: 'needs',
   reads: 'reads',

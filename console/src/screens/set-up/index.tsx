@@ -3,7 +3,7 @@ import { TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { setUp } from '../../api/account.ts'
-import { setupToken } from '../../app/setup-token.ts'
+import { useSetupToken } from '../../app/setup-token.ts'
 import { ButtonLink } from '../../parts/Button.tsx'
 import { Door, doorForm } from '../../parts/Door.tsx'
 import { PasswordForm } from '../../parts/PasswordForm.tsx'
@@ -13,6 +13,7 @@ import { words } from './words.ts'
 /** Makes the first account, with the token of the link that the gateway printed, and goes on to what comes next. */
 export default function SetUp() {
   const navigate = useNavigate()
+  const setupToken = useSetupToken()
   if (setupToken === undefined)
     return (
       <Door title={words.title} text={words.noToken}>
@@ -23,7 +24,11 @@ export default function SetUp() {
     )
   return (
     <Door title={words.title} text={words.text}>
-      <Account token={setupToken} onDone={() => navigate({ to: '/setup/provider', search: {}, replace: true })} />
+      <Account
+        key={setupToken}
+        token={setupToken}
+        onDone={() => navigate({ to: '/setup/provider', search: {}, replace: true })}
+      />
     </Door>
   )
 }

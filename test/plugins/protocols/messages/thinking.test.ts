@@ -25,13 +25,19 @@ describe('messages: thinking', () => {
     ],
     ['nothing to read', { type: 'reasoning', parts: [], seal: { ...seal, kind: 'redacted' } }],
     ['a signature alone', { type: 'reasoning', parts: [], seal: { ...seal, kind: 'signature' } }],
-    ['no seal', { type: 'reasoning', parts: [{ kind: 'summary', text: 'one' }] }],
   ]
   for (const [name, item] of items)
     it(`comes back from a client: ${name}`, () => {
       const block = clientThinking(item, 'a/b')
       expect(block && parseThinking(block)).to.deep.equal(item)
     })
+
+  it('has a signature that states its origin where there is no seal', () => {
+    const item: Reasoning = { type: 'reasoning', parts: [{ kind: 'summary', text: 'one' }] }
+    const block = clientThinking(item, 'a/b')
+    const stated = { ...item, seal: { origin: 'a/b', kind: 'signature', data: '' } }
+    expect(block && parseThinking(block)).to.deep.equal(stated)
+  })
 
   it('shows nothing where there is nothing', () => {
     expect(clientThinking({ type: 'reasoning', parts: [] }, 'a/b')).to.equal(undefined)

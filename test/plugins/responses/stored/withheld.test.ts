@@ -21,10 +21,10 @@ function feed(limit?: number) {
   const out: Buffer[] = []
   const ends: string[] = []
   const kept: (JsonObject | undefined)[] = []
-  let done: () => void = () => undefined
+  let done: (isKept: boolean) => void = () => undefined
   const keep = (response: JsonObject | undefined) => {
     kept.push(response)
-    return new Promise<void>((resolve) => (done = resolve))
+    return new Promise<boolean>((resolve) => (done = resolve))
   }
   const opened: Flow = withheld(source, keep, limit).open({
     data: (chunk) => out.push(Buffer.from(chunk)),
@@ -41,8 +41,8 @@ function feed(limit?: number) {
     push: (text: string | Buffer) => sink?.data(Buffer.from(text)),
     end: () => sink?.end(),
     fail: (message: string) => sink?.fail(new Error(message)),
-    async finish() {
-      done()
+    async finish(isKept = true) {
+      done(isKept)
       await new Promise<void>((resolve) => setImmediate(resolve))
     },
   }
@@ -63,6 +63,15 @@ const spellings: Record<string, string> = {
 }
 
 describe('the end of a stream that is to be kept', () => {
+  it('says store: false in the terminal event of a response that the store did not take', async () => {
+    const stream = feed()
+    stream.push('event: response.completed\ndata: {"type":"response.completed","response":{"id":"r","store":true}}\n\n')
+    await stream.finish(false)
+    expect(stream.text()).to.equal(
+      'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r","store":false}}\n\n',
+    )
+  })
+
   for (const [how, text] of Object.entries(spellings))
     it(`is withheld until it is kept, however it is cut: ${how}`, async () => {
       const bytes = Buffer.from(text)
@@ -144,7 +153,7 @@ describe('the end of a stream that is to be kept', () => {
           return { pause: () => undefined, resume: () => undefined, cancel: ({ message }) => heard.push(message) }
         },
       }
-      withheld(source, () => Promise.resolve()).open({
+      withheld(source, () => Promise.resolve(true)).open({
         data() {
           throw new Error('full')
         },

@@ -1,0 +1,76 @@
+import type { Principal } from '../spec/principal.ts'
+import type { ByteBudget } from '../spec/source.ts'
+import type { Room } from '../stream/byte-budget.ts'
+import type { ShareLimits } from './limits.ts'
+import { network } from './network.ts'
+
+/** One who shares bytes with others. */
+interface Sharer {
+  readonly name: string
+  /** Bytes that it may hold while there are any left. */
+  readonly bytes: number
+  /** How many times as much as it leaves to others it may hold beyond them. */
+  readonly part: number
+}
+
+/**
+ * Bytes that clients share, so that no client can hold those of all others. An API key may hold as much as it leaves,
+ * and all keys and sessions of a member three times as much. Clients without a key have fixed shares: one for each
+ * network, and one for all of them.
+ */
+export class Shares {
+  readonly #room: Room
+  readonly #limits: ShareLimits
+  readonly #used = new Map<string, number>()
+
+  constructor(room: Room, limits: ShareLimits) {
+    this.#room = room
+    this.#limits = limits
+  }
+
+  /**
+   * The share of a client.
+   * @param principal undefined: not authenticated, or not yet
+   * @param address its IP address
+   */
+  of(principal: Principal | undefined, address: string): ByteBudget {
+    const sharers = this.#sharers(principal, address)
+    return {
+      take: (bytes) => {
+        if (bytes <= 0) return true
+        if (!sharers.every((sharer) => this.#admits(sharer, bytes)) || !this.#room.take(bytes)) return false
+        for (const { name } of sharers) this.#used.set(name, this.#usedBy(name) + bytes)
+        return true
+      },
+      give: (bytes) => {
+        this.#room.give(bytes)
+        for (const { name } of sharers) {
+          const left = this.#usedBy(name) - bytes
+          if (left > 0) this.#used.set(name, left)
+          else this.#used.delete(name)
+        }
+      },
+    }
+  }
+
+  #admits({ name, bytes: own, part }: Sharer, bytes: number): boolean {
+    return this.#usedBy(name) + bytes <= Math.max(own, part * (this.#room.left - bytes))
+  }
+
+  #usedBy(name: string): number {
+    return this.#used.get(name) ?? 0
+  }
+
+  #sharers(principal: Principal | undefined, address: string): readonly Sharer[] {
+    const { bytes, perNetwork, unauthenticated } = this.#limits
+    if (!principal)
+      return [
+        { name: `network ${network(address)}`, bytes: perNetwork, part: 0 },
+        { name: 'unauthenticated', bytes: unauthenticated, part: 0 },
+      ]
+    const { kind, id } = principal
+    const owner = kind === 'member' ? id : principal.owner
+    const own = { name: `${kind} ${id}`, bytes, part: 1 }
+    return owner === undefined ? [own] : [own, { name: `owner ${owner}`, bytes, part: 3 }]
+  }
+}

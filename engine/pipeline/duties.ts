@@ -1,0 +1,55 @@
+import type { Registry } from '../config/registry.ts'
+import type { AnyStage, Duty } from '../spec/stage.ts'
+import type { Debt } from './path-states.ts'
+
+/** The duties that the stages of a configuration owe and pay. */
+export class Duties {
+  /** The names of all that are owed. */
+  readonly names: ReadonlySet<string>
+  readonly #stages: ReadonlyMap<string, AnyStage>
+  readonly #debts: ReadonlyMap<AnyStage, readonly Debt[]>
+  readonly #about: ReadonlyMap<string | undefined, readonly string[]>
+
+  constructor({ stages }: Registry) {
+    this.#stages = stages
+    this.#debts = new Map([...stages.values()].map((stage) => [stage, debtsOf(stage)]))
+    const all = [...this.#debts.values()].flat()
+    this.names = new Set(all.map(({ duty }) => duty))
+    const about = Map.groupBy(all, ({ of: slot }) => slot)
+    this.#about = new Map([...about].map(([slot, debts]) => [slot, debts.map(({ duty }) => duty)]))
+  }
+
+  owedBy(stage: AnyStage): readonly Debt[] {
+    return this.#debts.get(stage) ?? []
+  }
+
+  /** The duties that are owed again when a slot is given anew. */
+  about(slot: string): readonly string[] {
+    return this.#about.get(slot) ?? []
+  }
+
+  /** What to do about a duty that nothing pays: the line to add, or what a plugin has to say. */
+  remedy(duty: string, where: string): string {
+    const payers = [...this.#stages.values()].filter(({ pays }) => pays?.includes(duty))
+    const payer = payers.find(({ name }) => name === duty) ?? payers[0]
+    if (payer) return `add "${lineOf(payer)}" ${where}`
+    const says = this.#stages.has(duty) ? `the stage "${duty}" must say` : 'a stage that pays it says'
+    return `no stage pays it: ${says} "pays: ['${duty}']"`
+  }
+}
+
+/** Duties that can be paid in `finally` are paid in the order of the list. */
+function debtsOf({ name: by, owes = [] }: AnyStage): readonly Debt[] {
+  const list = owes.map((one): Duty => (typeof one === 'string' ? { duty: one } : one))
+  const isLate = ({ at = 'finally' }: Duty) => at === 'finally'
+  return list.map((one, index) => {
+    const following = isLate(one) ? list.slice(index + 1).filter(isLate) : []
+    return { ...one, by, ahead: [...following.map(({ duty }) => duty), ...(one.ahead ?? [])] }
+  })
+}
+
+/** The line of a pipeline that runs a stage. */
+function lineOf({ name, config }: AnyStage): string {
+  const { required = [] } = config as { readonly required?: readonly string[] }
+  return required.length === 0 ? `- ${name}` : `- ${name}: { ${required.map((field) => `${field}: …`).join(', ')} }`
+}

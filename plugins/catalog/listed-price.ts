@@ -1,0 +1,50 @@
+import type { JsonObject, ModelRecord, PriceSource, Pricing } from '../../engine/index.ts'
+import { asText, isSameModel, placesOf } from '../../engine/kit.ts'
+import shipped from './prices.json' with { type: 'json' }
+
+/** The price of a model of a vendor, and the public page on which it stood. */
+export interface ListedPrice extends PriceSource {
+  readonly vendor: string
+  /** The vendor's name of the model. */
+  readonly model: string
+  /** In USD per million tokens, as in the record of a model. */
+  readonly pricing: Pricing
+}
+
+/** The list that comes with the gateway. A price that ends on a known day is not in it. */
+export const shippedPrices: readonly ListedPrice[] = shipped
+
+/** The vendors of the list: by the type of a provider that serves the vendor's own API, or by the host of its address. */
+const vendors: Readonly<Record<string, { readonly type: string; readonly host: string }>> = {
+  openai: { type: 'native', host: 'api.openai.com' },
+  anthropic: { type: 'messages', host: 'api.anthropic.com' },
+  google: { type: 'gemini', host: 'generativelanguage.googleapis.com' },
+}
+
+/** Adds the listed price to a model whose record has none. Undefined: it has one, or not all its places have the same. */
+export function withListedPrice(
+  model: ModelRecord,
+  provider: (name: string) => JsonObject | undefined,
+): ModelRecord | undefined {
+  if (model.pricing !== undefined) return undefined
+  const [first, ...others] = placesOf(model).map((place) => listedPrice(provider(place.provider), place.upstream_model))
+  if (first === undefined || others.some((other) => other !== first)) return undefined
+  const { pricing, source, date } = first
+  return { ...model, pricing, listed: { source, date } }
+}
+
+/** The row of what a provider calls a model: by its name, or by its name with a date behind it. */
+function listedPrice(provider: JsonObject | undefined, upstreamModel: string): ListedPrice | undefined {
+  const vendor = provider && vendorOf(provider)
+  if (vendor === undefined) return undefined
+  return shippedPrices.find((row) => row.vendor === vendor && isSameModel(row.model, upstreamModel))
+}
+
+function vendorOf({ type, base_url: address }: JsonObject): string | undefined {
+  const asked = URL.parse(asText(address))?.hostname ?? ''
+  // Regions of a vendor have prices of their own.
+  const isRegion = (host: string) => asked.endsWith(`.${host}`)
+  return Object.entries(vendors).find(
+    ([, one]) => (one.type === type || one.host === asked) && !isRegion(one.host),
+  )?.[0]
+}
