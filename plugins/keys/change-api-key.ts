@@ -28,7 +28,7 @@ export default defineStage({
           requireExpiry(after, services.key_policy)
         if (of === 'own') {
           requireWithin(services.members.find(principal.id) ?? {}, patched)
-          requireGranted(grantedTo(fields), after, input)
+          requireGranted(grantedTo(fields), after, input, answers.isProgram)
           requireEnabling(fields, after)
         }
         if (after.name !== known.name) answers.requireUndeclared(after.name)

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../engine/index.ts'
 import { jsonReply, mergePatch, readQuery, requesterOf } from '../../engine/kit.ts'
 import { KeyAnswers, needed } from './key-answers.ts'
 import { creationBodies, fieldsIn, ofWhom } from './key-body.ts'
-import { requireExpiry, requireWithin } from './key-policy.ts'
+import { requireExpiry, requireGranted, requireWithin } from './key-policy.ts'
 import { reached } from './stored-keys.ts'
 
 /** Creates an API key, and returns it with its text, which is available only here. */
@@ -25,7 +25,10 @@ export default defineStage({
       // No admin has limited what members make for themselves.
       const fields = of === 'own' ? { ...checked, granted: {} } : checked
       requireExpiry(fields, policy)
-      if (of === 'own') requireWithin(members.find(principal.id) ?? {}, fields)
+      if (of === 'own') {
+        requireWithin(members.find(principal.id) ?? {}, fields)
+        requireGranted({}, fields, given, answers.isProgram)
+      }
       await keys.store.update()
       answers.requireUndeclared(fields.name)
       const by = requesterOf(scope, { ingress, principal })

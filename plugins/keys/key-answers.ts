@@ -81,6 +81,10 @@ export class KeyAnswers {
     })
   }
 
+  /** Whether a configured MCP server is a program. */
+  readonly isProgram = (name: string): boolean =>
+    this.#records.of('mcp_server').some((view) => view.name === name && view.value['transport'] === 'stdio')
+
   /** A stored key for clients, after it was created or changed. Rejects with `not_found` if it is gone already. */
   async stored(id: string): Promise<JsonObject> {
     const key = this.#services.api_keys.store.index.known(id)

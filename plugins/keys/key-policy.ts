@@ -96,19 +96,25 @@ export function requireWithin(member: OwnLimits, { models = [], budget, rateLimi
     if (rateOf(rateLimit, kind) > rateOf(member.rateLimit, kind)) throw refuse(`rate_limit.${kind}`)
 }
 
+/** Whether an MCP server is a program on the gateway's machine, by the name of its record. */
+export type IsProgram = (name: string) => boolean
+
 /**
- * Refuses a patch with which the owner of a key exceeds what an admin granted it. What the patch does not name stays.
- * Throws `outside_own_limits`.
+ * Refuses a patch, or a new key, with which the owner of a key exceeds what an admin granted it. What the patch does not
+ * name stays. Throws `outside_own_limits`.
  */
-export function requireGranted(granted: KeyLimits, after: KeyFields, patch: JsonObject): void {
-  for (const param of beyondGranted(granted, after))
+export function requireGranted(granted: KeyLimits, after: KeyFields, patch: JsonObject, isProgram: IsProgram): void {
+  for (const param of beyondGranted(granted, after, isProgram))
     if (Object.hasOwn(patch, /^\w+/.exec(param)?.[0] ?? '')) throw new GatewayError('outside_own_limits', { param })
 }
 
 /** The fields in which a key exceeds what was granted. */
-function* beyondGranted(granted: KeyLimits, { models, budget, rateLimit, mcpServers, expiresAt }: KeyFields) {
+function* beyondGranted(granted: KeyLimits, after: KeyFields, isProgram: IsProgram) {
+  const { models, budget, rateLimit, mcpServers, expiresAt } = after
   yield* strangersIn('models', granted.models, models, isVirtual)
-  yield* strangersIn('mcp_servers', granted.mcpServers, mcpServers)
+  if (granted.mcpServers) yield* strangersIn('mcp_servers', granted.mcpServers, mcpServers)
+  // An open list opens no program, so that a program's name would widen it.
+  else for (const [at, name] of (mcpServers ?? []).entries()) if (isProgram(name)) yield `mcp_servers[${at}]`
   if (granted.budget) {
     if (budget === undefined) yield 'budget'
     // Another period would be another budget, of which nothing is spent.

@@ -121,13 +121,17 @@ export default defineService({
 
 /**
  * Whether an API key may use a server; undefined: there is no such key any more. A program takes memory and processes of
- * the gateway's machine, so that a key may use it by its name alone.
+ * the gateway's machine, so that a key may use it by its name alone; where its owner narrows or makes the key himself, by
+ * the name that an admin gave it.
  */
 export function mayUse(
   key: ReturnType<Services['api_keys']['get']>,
   { name, transport }: Pick<Records['mcp_server'], 'name' | 'transport'>,
 ): boolean {
-  return key?.state === 'active' && (key.mcpServers?.includes(name) ?? transport === 'http')
+  if (key?.state !== 'active') return false
+  if (transport === 'http') return key.mcpServers?.includes(name) ?? true
+  const { mcpServers, granted = { mcpServers } } = key
+  return [mcpServers, granted.mcpServers].every((names) => names?.includes(name))
 }
 
 /** Sessions end after this time without use, in milliseconds: those of programs, and those over HTTP. */
