@@ -70,7 +70,7 @@ export default defineService({
       refused: (refused) => refusals.note(refused),
       rotate: (transaction, earlier) => chain.rotate(transaction, earlier),
       find: (filter, page) => findRows(host.database, filter, page),
-      verify: (given, rows = host.database) => verify(rows, { checkpoints, keys }, given),
+      verify: (given, rows = host.database) => verify(rows, { checkpoints, keys, dialect: host.dialect }, given),
     }
     return {
       configure(_settings, _services, { version, fileVersion }) {

@@ -143,8 +143,9 @@ export function checkpointOf(
   return { ...unsigned, mac: macOf(unsigned, key) }
 }
 
-/** Whether a checkpoint was signed with a key. */
-export function isGenuine(checkpoint: Checkpoint, key: Buffer): boolean {
+/** Whether a checkpoint was signed with a key; without one, never. */
+export function isGenuine(checkpoint: Checkpoint, key: Buffer | undefined): boolean {
+  if (key === undefined) return false
   const [given, own] = [Buffer.from(checkpoint.mac), Buffer.from(macOf(checkpoint, key))]
   return given.length === own.length && timingSafeEqual(given, own)
 }

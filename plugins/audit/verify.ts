@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
-import type { Json, JsonObject, TableQueries } from '../../engine/index.ts'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import type { Json, JsonObject, SqlDialect, TableQueries } from '../../engine/index.ts'
 import { canonical, parsedObject } from '../../engine/kit.ts'
 import { isCheckpoint, isGenuine } from './checkpoints.ts'
 import type { Checkpoint, Checkpoints } from './checkpoints.ts'
@@ -15,6 +15,8 @@ export type Reason =
   | 'unexpected_row'
   | 'tail_cut'
   | 'checkpoint_mismatch'
+  | 'wrong_secret'
+  | 'unproven_tail'
 
 /** Whether the audit trail is whole. */
 export type Verdict = {
@@ -28,12 +30,28 @@ export type Verdict = {
   readonly took_ms: number
 }
 
-type Flaw = {
+export type Flaw = {
+  /** The bad row; `wrong_secret` and `unproven_tail`: the last row. */
   readonly sequence: number
   readonly reason: Reason
 }
 
+/** Why nothing proves that the trail is whole; undefined for a flaw that proves that it is not. */
+export function whyUnproven({ reason }: Flaw): 'wrong_secret' | 'unproven_tail' | undefined {
+  return reason === 'wrong_secret' || reason === 'unproven_tail' ? reason : undefined
+}
+
 type Row = AuditTable & { readonly [column in keyof Omit<AuditMarksTable, 'sequence'>]: AuditMarksTable[column] | null }
+
+/** What a trail is verified with. */
+interface Trail {
+  readonly checkpoints: Checkpoints
+  readonly keys: AuditKeys
+  readonly dialect: SqlDialect
+}
+
+/** How often, and after how many milliseconds, a checkpoint of the last row is looked for that is not there yet. */
+const [looks, pause] = [10, 100]
 
 /** Rows that are read and verified without a pause for other work. */
 const pageSize = 100
@@ -44,7 +62,7 @@ const pageSize = 100
  */
 export async function verify(
   database: TableQueries,
-  { checkpoints, keys }: { readonly checkpoints: Checkpoints; readonly keys: AuditKeys },
+  { checkpoints, keys, dialect }: Trail,
   given: readonly Json[] = [],
 ): Promise<Verdict> {
   const began = performance.now()
@@ -55,7 +73,9 @@ export async function verify(
   const walk = new Walk(genuine, keyOf)
   for await (const row of rowsOf(database)) walk.add(row)
   const { chain, marks, conflicts, head, rows } = walk
-  const forged = lines.length - genuine.length
+  // Who tampers with the trail leaves something that was signed; another secret has signed nothing.
+  const isForeign = genuine.length + walk.genuine === 0 && (walk.foreign > 0 || lines.some(isCheckpoint))
+  const forged = isForeign ? 0 : lines.length - genuine.length
   const cut = genuine.filter(({ sequence }) => sequence > (head?.sequence ?? 0))
   const further = [
     ...marks,
@@ -63,8 +83,13 @@ export async function verify(
     ...cut.slice(0, 1).map((): Flaw => ({ sequence: (head?.sequence ?? 0) + 1, reason: 'tail_cut' })),
     ...(forged > 0 ? [forgedFlaw(lines, keyOf, head?.sequence ?? 0)] : []),
   ]
-  // A flaw of the chain is told first: further ones follow from it.
-  const first = chain ?? further.toSorted((left, right) => left.sequence - right.sequence)[0] ?? null
+  // A flaw of the chain is told first: it needs no secret, and further ones follow from it.
+  const first =
+    chain ??
+    (isForeign ? { sequence: head?.sequence ?? 0, reason: 'wrong_secret' as const } : undefined) ??
+    further.toSorted((left, right) => left.sequence - right.sequence)[0] ??
+    (await unprovenTail(head, { checkpoints, dialect, given: genuine, keyOf })) ??
+    null
   return {
     ok: first === null,
     rows,
@@ -83,6 +108,33 @@ function forgedFlaw(lines: readonly (Json | undefined)[], keyOf: KeyOf, head: nu
 
 function isSigned(line: Json | undefined, keyOf: KeyOf): line is Json & Checkpoint & JsonObject {
   return isCheckpoint(line) && isGenuine(line, keyOf(line.sequence))
+}
+
+/**
+ * The last row, if nothing outside the database proves that none was cut behind it. Its checkpoint is written after its
+ * transaction, and may come a moment later.
+ */
+async function unprovenTail(
+  head: Verdict['head'],
+  {
+    checkpoints,
+    dialect,
+    given,
+    keyOf,
+  }: Pick<Trail, 'checkpoints' | 'dialect'> & {
+    readonly given: readonly Checkpoint[]
+    readonly keyOf: KeyOf
+  },
+): Promise<Flaw | undefined> {
+  if (head === null || given.some(({ sequence }) => sequence >= head.sequence)) return undefined
+  // The last row may be another machine's, whose checkpoint stands in a file there.
+  const least = dialect === 'postgres' ? 1 : head.sequence
+  for (let look = 0; look < looks; look++) {
+    if (look > 0) await setTimeout(pause)
+    const lines = await checkpoints.read()
+    if (lines.some((line) => isSigned(line, keyOf) && line.sequence >= least)) return undefined
+  }
+  return { sequence: head.sequence, reason: 'unproven_tail' }
 }
 
 /** All rows with their marks, in order. Lets other work run now and then. */
@@ -116,6 +168,9 @@ class Walk {
   marks: readonly Flaw[] = []
   /** Checkpoints that contradict a row. */
   readonly conflicts: Flaw[] = []
+  /** Rows by their signature: of a key that this process has, and of none of them. */
+  genuine = 0
+  foreign = 0
   readonly #checkpoints: ReadonlyMap<number, readonly Checkpoint[]>
   readonly #keyOf: KeyOf
 
@@ -148,7 +203,11 @@ class Walk {
 
   #reasonOfMark({ sequence, hash, at, mac, body, target_name: name }: Row): Reason | undefined {
     if (mac === null) return 'unexpected_row'
-    if (!isGenuine({ sequence, hash, at: timeOf(at), mac }, this.#keyOf(sequence))) return 'checkpoint_mismatch'
+    if (!isGenuine({ sequence, hash, at: timeOf(at), mac }, this.#keyOf(sequence))) {
+      this.foreign += 1
+      return 'checkpoint_mismatch'
+    }
+    this.genuine += 1
     return name === targetNameIn(parsedObject(body) ?? {}) ? undefined : 'column_mismatch'
   }
 }

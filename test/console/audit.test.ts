@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -114,6 +114,25 @@ describe('console/audit', () => {
     await page.getByRole('region', { name: 'Row 1' }).getByText('auth.setup').waitFor()
     await page.goto('/audit?row=4321')
     await page.getByText('There is no row 4,321.').waitFor()
+  })
+
+  it('says when nothing proves the end of the trail, also in the strip', async () => {
+    const page = await rig.signedIn('admin', '/audit')
+    const file = join(folder, 'audit.checkpoints')
+    await rename(file, `${file}.away`)
+    try {
+      await page.getByRole('button', { name: 'Verify' }).click()
+      await page
+        .getByRole('status')
+        .getByText('which fit, but no checkpoint proves that none is missing behind the last one')
+        .waitFor()
+      await page.evaluate(() => localStorage.removeItem('sluice-audit-verified'))
+      await page.reload()
+      await page.getByText('End of the audit trail not proven').waitFor()
+      expect(await axe(page)).to.deep.equal([])
+    } finally {
+      await rename(`${file}.away`, file)
+    }
   })
 
   it('says whether the trail is whole, and leads to its first bad row', async () => {

@@ -8,6 +8,7 @@ import { nearestBudgets } from '../parts/nearest-budgets.ts'
 import { useUser } from '../parts/useUser.ts'
 import { shared } from '../words.ts'
 import { auditVerdict, breakers, health, systemInfo } from './attention.ts'
+import type { AuditVerdict } from './attention.ts'
 import { AttentionLine as Line } from './AttentionLine.tsx'
 import { BudgetsAtEnd } from './BudgetsAtEnd.tsx'
 import { newerBuild } from './newer-build.ts'
@@ -157,19 +158,26 @@ function useParts(isAdmin: boolean): readonly ReactNode[] {
         {words.otherVersionsText(others)}
       </Line>
     ),
-    bad && (
-      <Line
-        key="audit"
-        state="bad"
-        title={words.auditBroken}
-        actions={
-          <ButtonLink small to="/audit" search={{ row: String(bad.sequence) }}>
-            {words.showRow}
-          </ButtonLink>
-        }
-      >
-        {words.auditBrokenText(bad.sequence)} <code>{bad.reason}</code>
-      </Line>
-    ),
+    bad && <AuditFlaw key="audit" {...bad} />,
   ]
+}
+
+function AuditFlaw({ sequence, reason }: NonNullable<AuditVerdict['first_bad']>) {
+  const unproven = words.auditUnproven[reason]
+  if (unproven)
+    return (
+      <Line state="warning" title={unproven.title}>
+        {unproven.text}
+      </Line>
+    )
+  const actions = (
+    <ButtonLink small to="/audit" search={{ row: String(sequence) }}>
+      {words.showRow}
+    </ButtonLink>
+  )
+  return (
+    <Line state="bad" title={words.auditBroken} actions={actions}>
+      {words.auditBrokenText(sequence)} <code>{reason}</code>
+    </Line>
+  )
 }

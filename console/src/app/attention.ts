@@ -37,7 +37,7 @@ export const health = queryOptions({
 })
 
 /** What is read of `GET /api/logs/audit/verify`. */
-interface AuditVerdict {
+export interface AuditVerdict {
   readonly first_bad: { readonly sequence: number; readonly reason: string } | null
 }
 

@@ -137,6 +137,17 @@ export const words = {
   auditBroken: 'Audit trail broken',
   auditBrokenText: (sequence: number) =>
     `Something other than the gateway changed the trail, first at row ${sequence}:`,
+  /** By the reason. */
+  auditUnproven: {
+    wrong_secret: {
+      title: 'Audit trail not verified',
+      text: 'The master secret of this process did not sign it. Start this process with the secret of the gateway.',
+    },
+    unproven_tail: {
+      title: 'End of the audit trail not proven',
+      text: 'The rows fit, but no checkpoint proves that none is missing behind the last one.',
+    },
+  } as Readonly<Record<string, { readonly title: string; readonly text: string }>>,
   showRow: 'Show row',
   budgetsUsedUp: 'Budgets used up',
   budgetsNear: 'Budgets near their end',

@@ -347,8 +347,9 @@ describe('admin/audit: routes', function () {
   it('is verified by a command, with a gateway that runs and without', async () => {
     const own = mkdtempSync(join(tmpdir(), 'sluice-audit-command-'))
     const gateway = await startAdmin({ folder: own, environment: { SLUICE_SECRET: 'a secret of this test' } })
-    const verify = async (...more: string[]) => {
-      const environment = { ...process.env, SLUICE_SECRET: 'a secret of this test' }
+    const right = { SLUICE_SECRET: 'a secret of this test' }
+    const verify = async (more: readonly string[] = [], given: NodeJS.ProcessEnv = right) => {
+      const environment = { ...process.env, ...given }
       const command = [sluice, 'audit', 'verify', '--config', join(own, 'sluice.yaml'), ...more]
       return run(process.execPath, command, { env: environment, cwd: own }).then(
         ({ stdout }) => ({ code: 0, stdout }),
@@ -361,11 +362,33 @@ describe('admin/audit: routes', function () {
       expect([shown.code, shown.stdout]).to.satisfy(
         ([code, text]: [number, string]) => code === 0 && text.includes('The audit trail is whole.'),
       )
+      for (const secret of [undefined, 'another secret of this test']) {
+        const foreign = await verify([], { SLUICE_SECRET: secret })
+        expect([foreign.code, foreign.stdout.split('\n', 1)]).to.deep.equal([
+          2,
+          ['The audit trail cannot be verified: this is not the master secret that signed it.'],
+        ])
+        expect(foreign.stdout).to.match(/^not proven +no signature is of this secret.*\(wrong_secret\)$/m)
+        expect(foreign.stdout).to.match(/^checkpoints +\d+ read, 0 bad$/m)
+      }
+      // The tail of the rows, their marks and the file, all at once.
+      const file = join(own, 'audit.checkpoints')
+      const lines = readFileSync(file, 'utf8')
+      rmSync(file)
+      const unproven = await verify()
+      expect([unproven.code, unproven.stdout.split('\n', 1)]).to.deep.equal([
+        2,
+        ['The rows fit, but nothing proves that none is missing at the end.'],
+      ])
+      const { body } = await gateway.asAdmin('GET /api/logs/audit/verify')
+      const { ok, first_bad: flaw } = body as unknown as Verdict
+      expect([ok, flaw?.reason]).to.deep.equal([false, 'unproven_tail'])
+      writeFileSync(file, lines)
       await gateway.engine.database.rows(`update audit set outcome = 'refused' where sequence = 1`)
     } finally {
       await gateway.close()
     }
-    const told = await verify('--json')
+    const told = await verify(['--json'])
     const { took_ms: _, ...verdict } = JSON.parse(told.stdout) as Verdict
     expect([told.code, verdict.ok, verdict.first_bad]).to.deep.equal([
       1,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { TableQueries } from '../../../engine/index.ts'
+import type { JsonObject, TableQueries } from '../../../engine/index.ts'
 import type { AuditTable } from '../../../plugins/audit/table.ts'
 import type { Verdict } from '../../../plugins/audit/verify.ts'
 import { openAudit } from '../../support/audit.ts'
@@ -169,10 +169,11 @@ describe('admin/audit: tampering', function () {
     ['postgres', 150],
   ] as const)
     describe(dialect, () => {
+      let url: string
       let trail: AuditTrail
       let all: readonly AuditTable[]
       before(async function () {
-        const url = dialect === 'sqlite' ? `sqlite:${join(folder, 'a.db')}` : (await postgres(this)).url
+        url = dialect === 'sqlite' ? `sqlite:${join(folder, 'a.db')}` : (await postgres(this)).url
         rmSync(checkpoints, { force: true })
         trail = await openAudit(url, folder)
         for (let row = 1; row <= length; row++)
@@ -187,11 +188,11 @@ describe('admin/audit: tampering', function () {
       after(() => trail?.close())
 
       /** The verdict after a tampering, which is undone. */
-      const verdictAfter = async (tamper: Tampering): Promise<Verdict> => {
+      const verdictAfter = async (tamper: Tampering, by = trail): Promise<Verdict> => {
         let verdict: Verdict | undefined
-        const tampered = trail.database.transaction().execute(async (rows) => {
-          await tamper(rows, all, trail)
-          verdict = await trail.view.verify([], rows)
+        const tampered = by.database.transaction().execute(async (rows) => {
+          await tamper(rows, all, by)
+          verdict = await by.view.verify([], rows)
           throw new Undone()
         })
         await tampered.catch((error: unknown) => {
@@ -258,7 +259,7 @@ describe('admin/audit: tampering', function () {
           expect([ok, first]).to.deep.equal([false, flaw])
         })
 
-      it('of the file of checkpoints is found, and a file that is gone is not needed', async () => {
+      it('of the file of checkpoints is found, and a file that does not reach the last row proves nothing of it', async () => {
         const text = readFileSync(checkpoints, 'utf8')
         const lines = text.trimEnd().split('\n')
         const [, second = ''] = lines
@@ -278,10 +279,35 @@ describe('admin/audit: tampering', function () {
               { read: length, bad: 1 },
             ])
           }
+          const unproven = { ok: false, first_bad: { sequence: length, reason: 'unproven_tail' } }
           rmSync(checkpoints)
-          expect(await trail.view.verify()).to.deep.include({ ok: true, checkpoints: { read: 0, bad: 0 } })
+          expect(await trail.view.verify()).to.deep.include({ ...unproven, checkpoints: { read: 0, bad: 0 } })
+          // A checkpoint that was kept elsewhere proves it as well.
+          const last = JSON.parse(lines.at(-1) ?? '') as JsonObject
+          expect(await trail.view.verify([last])).to.deep.include({ ok: true, checkpoints: { read: 1, bad: 0 } })
+          writeFileSync(checkpoints, `${lines.slice(0, 5).join('\n')}\n`)
+          // On PostgreSQL, the later rows may be those of other machines, whose files prove them.
+          const short = dialect === 'sqlite' ? unproven : { ok: true, first_bad: null }
+          expect(await trail.view.verify()).to.deep.include({ ...short, checkpoints: { read: 5, bad: 0 } })
         } finally {
           writeFileSync(checkpoints, text)
+        }
+      })
+      it('is not what another secret finds, and what needs no secret is', async () => {
+        const other = await openAudit(url, folder, 'the secret of another gateway')
+        try {
+          const { took_ms: _, ...verdict } = await other.view.verify()
+          expect(verdict).to.deep.equal({
+            ok: false,
+            rows: length,
+            head: { sequence: length, hash: at(all, length).hash },
+            first_bad: { sequence: length, reason: 'wrong_secret' },
+            checkpoints: { read: length, bad: 0 },
+          })
+          const tampered = await verdictAfter((rows) => set(rows, 3, { body: '{}' }), other)
+          expect(tampered.first_bad).to.deep.equal({ sequence: 3, reason: 'hash_mismatch' })
+        } finally {
+          await other.close()
         }
       })
     })

@@ -27,7 +27,11 @@ interface Ran {
 }
 
 function rotate(folder: string, environment: Record<string, string> = {}, ...words: string[]): Promise<Ran> {
-  const command = [sluice, 'secret', 'rotate', '--config', join(folder, 'sluice.yaml'), ...words]
+  return runIn(folder, environment, ['secret', 'rotate', ...words])
+}
+
+function runIn(folder: string, environment: Record<string, string>, words: readonly string[]): Promise<Ran> {
+  const command = [sluice, ...words, '--config', join(folder, 'sluice.yaml')]
   const env = { PATH: process.env['PATH'], ...environment }
   return new Promise((resolve) => {
     execFile(process.execPath, command, { cwd: folder, env }, (error, out, heard) =>
@@ -219,6 +223,10 @@ function contract(open: (context: Mocha.Context) => Promise<Pick<GatewaySettings
     // With the old secret, nothing can be rotated.
     const late = await rotate(folder, { ...environment, SLUICE_NEW_SECRET: 'yet another secret of this gateway' })
     expect([late.code, late.error]).to.deep.equal([1, 'sluice: this is not the present master secret of the gateway'])
+    const verified = await runIn(folder, { SLUICE_SECRET: given }, ['audit', 'verify'])
+    expect([verified.code, verified.out]).to.satisfy(
+      ([exit, text]: [number, string]) => exit === 2 && text.includes('(wrong_secret)'),
+    )
     const again = await startGateway({ ...settings, environment: { SLUICE_SECRET: environment.SLUICE_NEW_SECRET } })
     try {
       await serves(again, upstream)

@@ -8,17 +8,20 @@ import { words } from './words.ts'
 import classes from './audit.module.css'
 
 /** Whether the trail is whole; otherwise its first bad row, with a link to it, and why. */
-export function Verified({ verdict: { ok, rows, head, first_bad: bad, checkpoints } }: { readonly verdict: Verdict }) {
+export function Verified({ verdict: { rows, head, first_bad: bad, checkpoints } }: { readonly verdict: Verdict }) {
   const [search] = useAddress()
   const amount = words.rows(count(rows))
   const { read, bad: wrong } = checkpoints
+  const unproven = bad === null ? undefined : words.unproven(amount, bad.reason)
   return (
-    <p className={classes.verdict} data-ok={ok}>
+    <p className={classes.verdict} data-state={bad === null ? 'good' : unproven ? 'warning' : 'bad'}>
       {bad === null ? (
         <>
           <Status state="good">{head ? words.whole(amount, `${head.hash.slice(0, 4)}…`) : words.wholeEmpty}</Status>
           {head && <CopyButton text={head.hash} what={words.head} />}
         </>
+      ) : unproven ? (
+        <Status state="warning">{unproven}</Status>
       ) : (
         <Status state="bad">
           <span>
@@ -30,7 +33,7 @@ export function Verified({ verdict: { ok, rows, head, first_bad: bad, checkpoint
           </span>
         </Status>
       )}
-      {read > 0 && (
+      {read > 0 && bad?.reason !== 'wrong_secret' && (
         <span className={classes.faint}>
           {wrong > 0 ? words.badCheckpoints(count(wrong), count(read)) : words.checkpoints(count(read))}
         </span>

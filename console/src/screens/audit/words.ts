@@ -8,6 +8,12 @@ const reasons: Readonly<Record<string, string>> = {
   checkpoint_mismatch: 'it differs from a checkpoint of it',
 }
 
+/** Why nothing proves that the trail is whole, although no row is bad. */
+const unproven: Readonly<Record<string, string>> = {
+  wrong_secret: 'not verified: the master secret of this process did not sign them',
+  unproven_tail: 'which fit, but no checkpoint proves that none is missing behind the last one',
+}
+
 export const words = {
   title: 'Audit',
   forbidden: 'the audit trail',
@@ -75,6 +81,7 @@ export const words = {
   checkpoints: (read: string) => (read === '1' ? '1 checkpoint fits' : `${read} checkpoints fit`),
   badCheckpoints: (bad: string, read: string) => `${bad} of ${read} checkpoints do not fit`,
   notWhole: (rows: string) => `${rows}, not whole: `,
+  unproven: (rows: string, reason: string) => unproven[reason] && `${rows}, ${unproven[reason]}`,
   badRow: (sequence: string) => `row ${sequence}`,
   because: (reason: string) => `, ${reasons[reason] ?? reason}`,
   head: 'hash of the head',
