@@ -9,6 +9,7 @@ import { bothTypes, events, result, speaking, startMcp } from '../support/mcp.ts
 import type { Rpc } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
+import { stdio } from './program.ts'
 
 const call: Rpc = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'search' } }
 
@@ -131,10 +132,9 @@ describe('mcp/names', () => {
 
 describe('mcp/forbidden', () => {
   it('a session ends, with its process, when its key is switched off', async () => {
-    const program = join(import.meta.dirname, 'programs', 'tools.mjs')
     const admin = await startAdmin({
       records: {
-        mcp_servers: [{ name: 'tools', transport: 'stdio', command: process.execPath, arguments: [program] }],
+        mcp_servers: [stdio('tools')],
       },
     })
     try {

@@ -1,12 +1,12 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { sandbox } from '../engine/cli/sandbox.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { bothTypes } from '../support/mcp.ts'
+import { program } from './program.ts'
 
-const program = join(import.meta.dirname, 'programs', 'tools.mjs')
 const node = process.execPath
 const at = '/api/mcp/servers'
 const allowed = {

@@ -1,13 +1,12 @@
 import { mock } from 'node:test'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { EventReader } from '../support/mcp-events.ts'
 import { initialized, startMcp } from '../support/mcp.ts'
 import type { McpRig } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
+import { isAlive, stdio } from './program.ts'
 
-const program = join(import.meta.dirname, 'programs', 'tools.mjs')
 const minute = 60_000
 
 describe('mcp/idle', function () {
@@ -38,10 +37,7 @@ describe('mcp/idle', function () {
       {
         upstream,
         records: {
-          mcp_servers: [
-            { name: 'docs', transport: 'http', url: upstream.url },
-            { name: 'program', transport: 'stdio', command: process.execPath, arguments: [program] },
-          ],
+          mcp_servers: [{ name: 'docs', transport: 'http', url: upstream.url }, stdio('program')],
         },
       },
     )
@@ -87,11 +83,3 @@ describe('mcp/idle', function () {
     expect((await rig.post(facts, { session: docs })).status).to.equal(404)
   })
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

@@ -7,27 +7,8 @@ import { EventReader } from '../support/mcp-events.ts'
 import { bothTypes, otherKey, result, speaking, startMcp } from '../support/mcp.ts'
 import type { Calling, McpRig } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
+import { call, initialize, program, stdio } from './program.ts'
 
-const program = join(import.meta.dirname, 'programs', 'tools.mjs')
-const stdio = (name: string, more: object = {}) => ({
-  name,
-  transport: 'stdio',
-  command: process.execPath,
-  arguments: [program],
-  ...more,
-})
-const initialize = {
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
-}
-const call = (name: string, input: object = {}) => ({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'tools/call',
-  params: { name, arguments: input },
-})
 const full = (most: number, server: string) => ({
   jsonrpc: '2.0',
   id: 0,
@@ -41,7 +22,7 @@ const full = (most: number, server: string) => ({
 async function opened(rig: Pick<McpRig, 'post'>, count: number, calling: Calling = {}) {
   const answers = await Promise.all(
     Array.from({ length: count }, async () => {
-      const response = await rig.post(initialize, calling)
+      const response = await rig.post(initialize(), calling)
       return { status: response.status, session: response.headers.get('mcp-session-id'), body: await response.json() }
     }),
   )
@@ -71,7 +52,7 @@ describe('mcp/session-limits', function () {
       const [one = '', two = ''] = sessions
       await rig.delete({ session: one })
       expect((await more()).sessions.length).to.equal(1)
-      await new EventReader(await rig.post(call('end', { code: 0 }), { session: two })).rest()
+      await new EventReader(await rig.post(call(1, 'end', { code: 0 }), { session: two })).rest()
       await until(async () => (await opened(rig, 1)).sessions.length === 1)
       expect((await more()).sessions.length).to.equal(0)
     } finally {
@@ -85,7 +66,7 @@ describe('mcp/session-limits', function () {
       { records: { mcp_servers: [stdio('docs', { environment: { FAIL: 'yes' }, restarts: 1_000 })] } },
     )
     try {
-      for (let times = 0; times < 10; times++) expect((await rig.post(initialize)).status).to.equal(502)
+      for (let times = 0; times < 10; times++) expect((await rig.post(initialize())).status).to.equal(502)
     } finally {
       await rig.close()
     }
@@ -176,6 +157,6 @@ function ask(url: string, key: string, server: string): Promise<Response> {
   return fetch(`${url}/servers/${server}/mcp`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, accept: bothTypes, 'content-type': 'application/json' },
-    body: JSON.stringify(initialize),
+    body: JSON.stringify(initialize()),
   })
 }

@@ -1,46 +1,19 @@
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { keyFor, startAdmin } from '../support/admin.ts'
 import { EventReader } from '../support/mcp-events.ts'
 import { bothTypes, otherKey, startMcp } from '../support/mcp.ts'
 import type { Calling, McpRig, Rpc } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
+import { call, initialize, isAlive, program, stdio as plain } from './program.ts'
 
-const program = join(import.meta.dirname, 'programs', 'tools.mjs')
-const stdio = (name: string, more: object = {}) => ({
-  name,
-  transport: 'stdio',
-  command: process.execPath,
-  arguments: [program, 'an argument; with $signs'],
-  ...more,
-})
+const stdio = (name: string, more: object = {}) =>
+  plain(name, { arguments: [program, 'an argument; with $signs'], ...more })
 const allowed = { command: process.execPath, arguments: [program, '*'], environment: ['MORE'] }
-const initialize = (version = '2025-11-25', id: unknown = 0) => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'initialize',
-  params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'c', version: '1' } },
-})
-const call = (id: unknown, name: string, input: object = {}, meta?: object) => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'tools/call',
-  params: { name, arguments: input, ...(meta ? { _meta: meta } : {}) },
-})
-
 /** The text that a tool answers with. */
 function textOf(message: Rpc | undefined): string {
   const { result } = message as { readonly result?: { readonly content: readonly { readonly text: string }[] } }
   if (!result) throw new Error(`no result: ${JSON.stringify(message)}`)
   return result.content[0]?.text ?? ''
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 describe('mcp/stdio', function () {

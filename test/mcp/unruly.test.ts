@@ -7,27 +7,7 @@ import { EventReader } from '../support/mcp-events.ts'
 import { bothTypes, startMcp } from '../support/mcp.ts'
 import type { Calling, McpRig, Rpc } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
-
-const program = join(import.meta.dirname, 'programs', 'tools.mjs')
-const stdio = (name: string, more: object = {}) => ({
-  name,
-  transport: 'stdio',
-  command: process.execPath,
-  arguments: [program],
-  ...more,
-})
-const initialize = {
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
-}
-const call = (id: unknown, name: string, input: object = {}) => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'tools/call',
-  params: { name, arguments: input },
-})
+import { call, initialize, isAlive, program, stdio } from './program.ts'
 
 describe('mcp: programs that do what they should not', function () {
   this.timeout(300_000)
@@ -56,7 +36,7 @@ describe('mcp: programs that do what they should not', function () {
   })
 
   const begin = async (server: string): Promise<Calling> => {
-    const response = await rig.post(initialize, { server })
+    const response = await rig.post(initialize(), { server })
     expect(response.status, await response.text()).to.equal(200)
     const calling = { server, session: response.headers.get('mcp-session-id') ?? '' }
     begun.push(calling)
@@ -84,7 +64,7 @@ describe('mcp: programs that do what they should not', function () {
   })
 
   it('a program whose first answer is too long is ended', async () => {
-    const response = await rig.post(initialize, { server: 'long' })
+    const response = await rig.post(initialize(), { server: 'long' })
     expect([response.status, response.headers.get('mcp-session-id')]).to.deep.equal([502, null])
     await until(() => logged().some(({ line }) => String(line).startsWith('process ')))
     const [pid] = logged().flatMap(({ line }) => /^process (\d+)$/.exec(String(line))?.[1] ?? [])
@@ -157,14 +137,14 @@ describe('mcp: programs that the file allows no more', () => {
     try {
       expect((await admin.asAdmin('POST /api/mcp/servers', stdio('tools'))).status).to.equal(201)
       key = await keyFor(admin, 'tools')
-      const session = (await post(initialize)).headers.get('mcp-session-id') ?? ''
+      const session = (await post(initialize())).headers.get('mcp-session-id') ?? ''
       const facts = (await new EventReader(await post(call(1, 'facts'), session)).message()) as Rpc
       const pid = Number(/\\"pid\\":(\d+)/.exec(JSON.stringify(facts))?.[1])
       expect(isAlive(pid)).to.equal(true)
       await reload(process.execPath, '/bin/another')
       await until(() => !isAlive(pid))
       expect((await post(call(2, 'facts'), session)).status).to.equal(404)
-      const refused = await post(initialize)
+      const refused = await post(initialize())
       expect([refused.status, await refused.json()]).to.deep.equal([
         502,
         {
@@ -179,18 +159,10 @@ describe('mcp: programs that the file allows no more', () => {
       const { body } = await admin.asAdmin('GET /api/mcp/servers/tools/status?probe=true')
       expect(body).to.deep.include({ state: 'failed', sessions: 0 })
       await reload('/bin/another', process.execPath)
-      expect((await post(initialize)).status).to.equal(200)
+      expect((await post(initialize())).status).to.equal(200)
     } finally {
       await admin.close()
       await rm(folder, { recursive: true, force: true })
     }
   })
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { openDatabase } from '../../../engine/store/database.ts'
 import type { Database } from '../../../engine/store/database.ts'
 import { RowSpill, spilledTables } from '../../../engine/store/row-spill.ts'
 import { Rows } from '../../../engine/store/rows.ts'
-import { postgres } from '../../support/services.ts'
 import { until } from '../../support/until.ts'
+import { onBothDatabases } from './both-databases.ts'
 
 const log = pino({ level: 'silent' })
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `h${from + index}`)
@@ -134,20 +133,7 @@ function contract(open: () => Promise<Database>): void {
 }
 
 describe('engine/store/row-spill', () => {
-  describe('on SQLite', () => {
-    let folder: string
-    before(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-spill-'))))
-    after(() => rmSync(folder, { recursive: true }))
-    contract(() => openDatabase(`sqlite:${folder}/sluice.db`))
-  })
-
-  describe('on PostgreSQL', () => {
-    let url = ''
-    before(async function () {
-      url = (await postgres(this)).url
-    })
-    contract(() => openDatabase(url))
-  })
+  onBothDatabases(contract)
 
   it('reads batches as they were added, the files of a table in their order, and no other table', () => {
     const folder = join(mkdtempSync(join(tmpdir(), 'sluice-spill-')), 'spill')

@@ -1,7 +1,4 @@
 import { EventEmitter } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { sql } from 'kysely'
@@ -9,8 +6,8 @@ import { pino } from 'pino'
 import { openDatabase } from '../../../engine/store/database.ts'
 import type { Database } from '../../../engine/store/database.ts'
 import { Rows } from '../../../engine/store/rows.ts'
-import { postgres } from '../../support/services.ts'
 import { until } from '../../support/until.ts'
+import { onBothDatabases } from './both-databases.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -123,24 +120,11 @@ function contract(open: () => Promise<Database>): void {
 }
 
 describe('rows in bulk', () => {
-  describe('on SQLite', () => {
-    let folder: string
-    before(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-rows-'))))
-    after(() => rmSync(folder, { recursive: true }))
-    contract(() => openDatabase(`sqlite:${folder}/sluice.db`))
-  })
-
-  describe('on PostgreSQL', () => {
-    let url = ''
-    before(async function () {
-      url = (await postgres(this)).url
-    })
-    contract(() => openDatabase(url))
-
+  onBothDatabases(contract, (url) => {
     it('are written while others wait for locked tables, which alone are failing', async function () {
       this.timeout(60_000)
-      const database = await openDatabase(url)
-      const rows = new Rows({ url, log })
+      const database = await openDatabase(url())
+      const rows = new Rows({ url: url(), log })
       const locked = ['ducks', 'swans', 'quails', 'doves', 'larks', 'owls']
       const eggs = rows.of('eggs')
       const held = Promise.withResolvers<void>()
