@@ -57,9 +57,14 @@ export default defineStage({
           left = true
           return leaving
         }
-        // A place is free when the client has its answer, before the exchange is logged.
+        // A place is free when the client has its answer, before the exchange is logged, and nobody works for it.
         if (!request.background)
-          scope.onEnd?.(() => void (left || counting.give({ id: scope.id, rates: [], places: leave() }, taken.by)))
+          scope.onEnd?.(() => {
+            const leaving = leave()
+            if (leaving.length === 0) return
+            const free = () => counting.give({ id: scope.id, rates: [], places: leaving }, taken.by)
+            void after(limits.running.worked(scope), free)
+          })
         settle(({ bill, model, job: started }, { error }) => {
           const back = backOf(rates, {
             used: leftEarly(error?.code, scope) ? undefined : usedOf(bill, model, settings),

@@ -3,6 +3,7 @@ import type {
   Budget,
   Envelope,
   Principal,
+  Scope,
   SectionReport,
   SettingsAround,
   TableQueries,
@@ -77,6 +78,11 @@ export interface Limits {
    * follow each other.
    */
   chargeSoFar(used: UsedSoFar, holders: Holders): Promise<void>
+  /**
+   * The exchange keeps its places of `concurrency` although its client has left, until what is returned resolves, at
+   * the latest for as long as the longest request. `worked` is called when the exchange has ended, and never rejects.
+   */
+  outlast(scope: Scope, worked: () => Promise<void> | undefined): void
   /** For the stages of this plugin. */
   readonly settings: LimitSettings
   readonly rules: RuleBook
@@ -195,6 +201,7 @@ export default defineService({
             await ledger.reset(name, at, () => counting.reset(name, at), transaction)
           },
           chargeSoFar: (used, holders) => running.charge(used, rules.of(used.principal, holders), limitSettings),
+          outlast: (scope, worked) => running.outlast(scope, worked),
           refusedKeys: new RefusedKeys(limitSettings.refused_per_address, counting),
           settings: limitSettings,
           rules,

@@ -4,6 +4,7 @@ import type { Counting } from './counting.ts'
 import { budgetExceeded } from './refusal.ts'
 import type { Rules } from './rules.ts'
 import type { LimitSettings } from './settings.ts'
+import type { Soon } from './soon.ts'
 
 /** What a running exchange has used. */
 export interface UsedSoFar {
@@ -24,11 +25,12 @@ export interface ChargedSoFar {
 
 const nothing: ChargedSoFar = { micros: 0, tokens: 0, parts: 0 }
 
-/** The exchanges of this process that are charged while they run. */
+/** The exchanges of this process that are charged while they run, or that outlast their clients. */
 export class RunningExchanges {
   readonly #counting: Pick<Counting, 'give'>
   readonly #charges: Pick<Charges, 'chargePart'>
   readonly #charged = new WeakMap<Scope, ChargedSoFar>()
+  readonly #working = new WeakMap<Scope, () => Soon<void>>()
 
   constructor(counting: Pick<Counting, 'give'>, charges: Pick<Charges, 'chargePart'>) {
     this.#counting = counting
@@ -37,6 +39,16 @@ export class RunningExchanges {
 
   of(scope: Scope): ChargedSoFar {
     return this.#charged.get(scope) ?? nothing
+  }
+
+  /** Somebody may still work for the exchange when it has ended. `worked` tells until when, and never rejects. */
+  outlast(scope: Scope, worked: () => Soon<void>): void {
+    this.#working.set(scope, worked)
+  }
+
+  /** The work for an exchange that has ended. */
+  worked(scope: Scope): Soon<void> {
+    return this.#working.get(scope)?.()
   }
 
   /** Takes the tokens from the rate limits, and charges the cost. Rejects when a budget has nothing left. */

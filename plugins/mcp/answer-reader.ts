@@ -41,6 +41,11 @@ export class AnswerReader {
     return id !== undefined && !this.#answered && flights?.has(id) !== false
   }
 
+  /** Whether the request is answered. */
+  get hasAnswered(): boolean {
+    return this.#answered
+  }
+
   /** Whether the request is answered with an error. */
   get hasFailed(): boolean {
     return this.#hasFailed

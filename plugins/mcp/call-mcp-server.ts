@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { Host, Json, Reply, Scope } from '../../engine/index.ts'
+import type { Answer, Host, Json, Reply, Scope } from '../../engine/index.ts'
 import { AnswerReader } from './answer-reader.ts'
 import type { Belonging } from './find-mcp-session.ts'
 import { toolOf } from './message.ts'
@@ -24,10 +24,10 @@ export default defineStage({
     { duty: 'log', at: 'finally' },
   ],
   settles: ['outcome'],
-  uses: ['mcp'],
+  uses: ['mcp', 'limits'],
   timeout: '1h',
   build:
-    (_config, host, { mcp }) =>
+    (_config, host, { mcp, limits }) =>
     async (slots, scope, settle) => {
       const { ingress, principal, 'mcp.message': message, 'mcp.server': server, 'mcp.session': belonging } = slots
       const { live } = belonging
@@ -41,7 +41,11 @@ export default defineStage({
       const relaying = relayingOf({ message, server, live }, { mcp, host, scope })
       if (message.kind === 'request' && begins(belonging))
         return { reply: await begin(message, { server, key: principal.id }, { mcp, sending, relaying }) }
-      const answer = await server.upstream.post(message, sending, live?.upstream)
+      const posting = server.upstream.post(message, sending, live?.upstream)
+      limits.outlast(scope, () =>
+        relaying.reader.hasAnswered ? undefined : worked(posting, { message, server, live }),
+      )
+      const answer = await posting
       if (live) forgetCancelled(message, live)
       return { reply: await relayed(await answerOf(answer, live, mcp), relaying) }
     },
@@ -103,6 +107,14 @@ async function leave(session: string | undefined, sending: Sending, { upstream }
   if (session !== undefined) await upstream.end(session, sending).then(discard, () => undefined)
 }
 
+/** Resolves when the server works no more on a message. A program goes on when the client has left. */
+async function worked(posting: Promise<Answer>, { message, server: { upstream }, live }: Called): Promise<void> {
+  const { status } = await posting.catch(() => refused)
+  if (status !== 200 || message.kind !== 'request' || live?.upstream === undefined) return
+  await upstream.worked?.(message.id, live.upstream)
+}
+
+const refused = { status: 502 }
 const inFlight = 'A request with this id is still in flight in this session.'
 
 /** Whether the request opens a session. */

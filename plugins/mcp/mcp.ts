@@ -12,6 +12,7 @@ import { Sessions } from './sessions.ts'
 import type { Session, SessionLimits } from './sessions.ts'
 import { ToolFilter } from './tools.ts'
 import type { ToolReview } from './tools.ts'
+import { endless } from './upstream.ts'
 import type { Upstream } from './upstream.ts'
 
 /** A configured MCP server that is on. */
@@ -145,7 +146,6 @@ function limitsOf({ transport }: Records['mcp_server'], settings: McpSecurity): 
 
 /** A session that nobody waits for is ended at its server within this many milliseconds. */
 const endSilence = 10_000
-const endless = { onAbort: () => () => undefined }
 
 /**
  * A session survives changes of what the gateway alone decides.

@@ -6,7 +6,7 @@ import type { Admission } from './allowed-programs.ts'
 import { HttpUpstream } from './http-upstream.ts'
 import type { McpSecurity } from './mcp-security.ts'
 import { PeeredUpstream } from './peered-upstream.ts'
-import { Peers, serverHeader } from './peers.ts'
+import { Peers, questionHeader, serverHeader } from './peers.ts'
 import type { ServerState } from './server-state.ts'
 import { StdioServer } from './stdio-server.ts'
 import { StdioUpstream } from './stdio-upstream.ts'
@@ -72,8 +72,9 @@ function peered(
   const name = hash('sha256', `${record.name} ${identity}`)
   peers.serve(name, { upstream: own, silence: duration(record.call_timeout ?? settings.call_timeout) })
   const http = openHttp({ timeouts: { connect: settings.connect_timeout } }, { keep: lease.get, catalog })
-  const at = (url: string) => {
-    const headers = { authorization: peers.authorization, [serverHeader]: name }
+  const at = (url: string, question?: string) => {
+    const asked = question === undefined ? {} : { [questionHeader]: question }
+    const headers = { authorization: peers.authorization, [serverHeader]: name, ...asked }
     return new HttpUpstream({ ...record, url, headers }, http, { version: host.version, forwarded: [] })
   }
   return new PeeredUpstream(own, peers, at)

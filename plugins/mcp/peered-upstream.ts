@@ -1,9 +1,14 @@
 import { GatewayError } from '../../engine/index.ts'
 import { BytesBody } from '../../engine/kit.ts'
 import type { Answer } from '../../engine/index.ts'
-import type { Message, RequestMessage } from './message.ts'
+import { madeMessage } from './message.ts'
+import type { Message, RequestId, RequestMessage } from './message.ts'
 import type { Peers } from './peers.ts'
+import { discard, endless } from './upstream.ts'
 import type { Opened, Sending, Upstream } from './upstream.ts'
+
+/** The server in the process with an address. With `worked`, a request is answered when one with its id is worked on no more. */
+type PeerAt = (address: string, question?: 'worked') => Upstream
 
 /**
  * A server whose sessions live in one process each, for a gateway of several processes: a request that arrives in
@@ -13,10 +18,10 @@ export class PeeredUpstream implements Upstream {
   readonly stateless = false
   readonly #own: Upstream
   readonly #peers: Peers
-  readonly #at: (address: string) => Upstream
+  readonly #at: PeerAt
 
   /** @param at the same server, in the process with an address */
-  constructor(own: Upstream, peers: Peers, at: (address: string) => Upstream) {
+  constructor(own: Upstream, peers: Peers, at: PeerAt) {
     this.#own = own
     this.#peers = peers
     this.#at = at
@@ -30,7 +35,23 @@ export class PeeredUpstream implements Upstream {
 
   post(message: Message, sending: Sending, session: string | undefined): Promise<Answer> {
     if (session === undefined) return this.#own.post(message, sending, session)
-    return this.#there(session, (upstream, name) => upstream.post(message, sending, name))
+    return this.#there(session, async (upstream, name) => {
+      if (upstream === this.#own) return upstream.post(message, sending, name)
+      // Who asks later whether the request is worked on must not overtake it.
+      const sent = Promise.withResolvers<void>()
+      const onAbort: Sending['scope']['onAbort'] = (listener) =>
+        sending.scope.onAbort((reason) => void sent.promise.then(() => listener(reason)))
+      return upstream.post(message, { ...sending, scope: { onAbort } }, name).finally(sent.resolve)
+    })
+  }
+
+  async worked(id: RequestId, session: string): Promise<void> {
+    const [address = '', name = ''] = session.split(' ')
+    if (address === this.#peers.address) return this.#own.worked?.(id, name)
+    const message = madeMessage({ jsonrpc: '2.0', id, method: 'ping' })
+    const asked = this.#at(address, 'worked').post(message, { scope: endless, headers: {}, silence: 0 }, name)
+    // Nothing works in a process that is gone.
+    await asked.then(discard, () => undefined)
   }
 
   listen(sending: Sending, session: string | undefined): Promise<Answer> {

@@ -17,6 +17,8 @@ export interface Served {
 
 /** The header that names a server and its identity. */
 export const serverHeader = 'x-sluice-mcp-server'
+/** The header of a request that is not passed on: it is answered when one with its id is worked on no more (`worked`). */
+export const questionHeader = 'x-sluice-mcp-question'
 
 /**
  * Serves the sessions of this process to the other processes of the gateway, over HTTP on a loopback port. They know
@@ -100,8 +102,10 @@ async function ask(
   const { method, headers } = request
   if (method === 'GET') return upstream.listen({ scope, headers, silence: 0 }, session)
   if (method === 'DELETE') return upstream.end(session, { scope, headers, silence })
-  const bytes = Buffer.concat((await request.toArray()) as Buffer[])
-  return upstream.post(readMessage(new BytesBody(bytes)), { scope, headers, silence }, session)
+  const message = readMessage(new BytesBody(Buffer.concat((await request.toArray()) as Buffer[])))
+  if (headers[questionHeader] === undefined) return upstream.post(message, { scope, headers, silence }, session)
+  if (message.kind === 'request') await upstream.worked?.(message.id, session)
+  return { status: 202, headers: {}, body: new BytesBody(Buffer.alloc(0)).open() }
 }
 
 /** Aborted when the other process has left. */

@@ -24,6 +24,7 @@ interface InFlight {
   /** Absent: its answer is not a stream. */
   readonly stream?: EventStream
   readonly token?: string
+  readonly over: PromiseWithResolvers<void>
   readonly answer?: (text: string, value: JsonObject) => void
   readonly fail?: (error: Error) => void
 }
@@ -96,6 +97,11 @@ export class StdioSession {
     return { status: 202, headers: {}, body: new BytesBody(Buffer.alloc(0)).open() }
   }
 
+  /** Resolves when a request is answered, given up or cancelled, or the session has ended; at once if it is not known. */
+  async worked(id: RequestId): Promise<void> {
+    await this.#inFlight.get(keyOf(id))?.over.promise
+  }
+
   /** Opens the stream of what belongs to no request, or resumes one. Throws `invalid_request`. */
   listen(sending: Sending): Answer {
     const last = sending.headers['last-event-id']
@@ -123,6 +129,7 @@ export class StdioSession {
     for (const asked of this.#inFlight.values()) {
       asked.fail?.(error)
       refuse(asked, error)
+      asked.over.resolve()
     }
     this.#inFlight.clear()
     this.#byToken.clear()
@@ -148,13 +155,14 @@ export class StdioSession {
     this.#peer.send(madeMessage({ jsonrpc: '2.0', method: 'notifications/cancelled', params }))
   }
 
-  #begin(message: RequestMessage, to: Omit<InFlight, 'id' | 'token'>): void {
+  #begin(message: RequestMessage, to: Pick<InFlight, 'stream' | 'answer' | 'fail'>): void {
     const key = keyOf(message.id)
     if (this.#inFlight.has(key)) throw new GatewayError('invalid_request', { reason: isInFlight })
     this.#send(message)
     const { _meta: meta } = message.params
     const token = isObject(meta) && meta['progressToken'] !== undefined ? keyOf(meta['progressToken']) : undefined
-    this.#inFlight.set(key, { id: message.id, ...to, ...(token === undefined ? {} : { token }) })
+    const over = Promise.withResolvers<void>()
+    this.#inFlight.set(key, { id: message.id, over, ...to, ...(token === undefined ? {} : { token }) })
     if (token !== undefined) this.#byToken.set(token, key)
   }
 
@@ -191,8 +199,9 @@ export class StdioSession {
     asked.stream.end()
   }
 
-  #drop(key: Key, { token }: InFlight): void {
+  #drop(key: Key, { token, over }: InFlight): void {
     this.#inFlight.delete(key)
+    over.resolve()
     if (token !== undefined && this.#byToken.get(token) === key) this.#byToken.delete(token)
   }
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
 import { BytesBody } from '../../engine/kit.ts'
 import type { Answer } from '../../engine/index.ts'
-import type { Message, RequestMessage } from './message.ts'
+import type { Message, RequestId, RequestMessage } from './message.ts'
 import type { StdioServer } from './stdio-server.ts'
 import type { Opened, Sending, Upstream } from './upstream.ts'
 
@@ -50,6 +50,10 @@ export class StdioUpstream implements Upstream {
 
   async listen(sending: Sending, session: string | undefined): Promise<Answer> {
     return this.#find(session)?.listen(sending) ?? answered(404)
+  }
+
+  async worked(id: RequestId, session: string): Promise<void> {
+    await this.#server.find(session)?.worked(id)
   }
 
   async end(session: string): Promise<Answer> {

@@ -1,5 +1,5 @@
 import type { Answer, Ingress, Scope } from '../../engine/index.ts'
-import type { Message, RequestMessage } from './message.ts'
+import type { Message, RequestId, RequestMessage } from './message.ts'
 
 /** Facts about a request of a client that its server needs beside the message. */
 export interface Sending {
@@ -38,11 +38,19 @@ export interface Upstream {
   post(message: Message, sending: Sending, session: string | undefined): Promise<Answer>
   /** Opens the stream of a session, or resumes the one with the event that `last-event-id` names. */
   listen(sending: Sending, session: string | undefined): Promise<Answer>
+  /**
+   * Resolves when the server works no more on a request, whoever still waits for it. Absent: the work ends with the
+   * connection of the request.
+   */
+  worked?(id: RequestId, session: string): Promise<void>
   /** Ends a session. */
   end(session: string, sending: Sending): Promise<Answer>
   /** The running configuration has the server no more, or with another identity: ends what only its sessions need. */
   retire?(): void
 }
+
+/** The scope of a request that outlasts its exchange, or has none. */
+export const endless: Sending['scope'] = { onAbort: () => () => undefined }
 
 /** Closes an answer that nobody reads. */
 export function discard({ body }: Answer): void {

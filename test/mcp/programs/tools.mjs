@@ -1,5 +1,5 @@
 // An MCP server over stdio, in plain JSON-RPC, whose tools do what tests need. It writes what it gets to standard error
-// if TELL is set, and its process id if SHOW is set.
+// if TELL is set, and its process id if SHOW is set. The signal SIGUSR2 does what the tool "go" does.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -13,6 +13,11 @@ const asked = new Map()
 const waiting = []
 let initialized = 0
 
+const go = () => {
+  for (const id of waiting.splice(0).reverse()) say({ id, result: text('went') })
+}
+process.on('SIGUSR2', go)
+
 const tools = {
   echo: ({ value }) => text(value ?? null),
   facts: () =>
@@ -25,7 +30,7 @@ const tools = {
     }),
   wait: (_, { id }) => void waiting.push(id),
   go: () => {
-    for (const id of waiting.splice(0).reverse()) say({ id, result: text('went') })
+    go()
     return text('gone')
   },
   progress: (_, { params }) => {
