@@ -1,5 +1,5 @@
 import type { JsonObject, ModelRecord, PriceSource, Pricing } from '../../engine/index.ts'
-import { asText, isSameModel, placesOf } from '../../engine/kit.ts'
+import { asText, isObject, isSameModel, placesOf } from '../../engine/kit.ts'
 import shipped from './prices.json' with { type: 'json' }
 
 /** The price of a model of a vendor, and the public page on which it stood. */
@@ -14,12 +14,11 @@ export interface ListedPrice extends PriceSource {
 /** The list that comes with the gateway. A price that ends on a known day is not in it. */
 export const shippedPrices: readonly ListedPrice[] = shipped
 
-/** The vendors of the list: by the type of a provider that serves the vendor's own API, or by the host of its address. */
-const vendors: Readonly<Record<string, { readonly type: string; readonly host: string }>> = {
-  openai: { type: 'native', host: 'api.openai.com' },
-  anthropic: { type: 'messages', host: 'api.anthropic.com' },
-  google: { type: 'gemini', host: 'generativelanguage.googleapis.com' },
-}
+/** The vendors of the list, by the hosts of their own APIs. Regions of a vendor have prices of their own. */
+const vendors: ReadonlyMap<string, string> = new Map([
+  ['api.openai.com', 'openai'],
+  ['api.anthropic.com', 'anthropic'],
+])
 
 /** Adds the listed price to a model whose record has none. Undefined: it has one, or not all its places have the same. */
 export function withListedPrice(
@@ -40,11 +39,10 @@ function listedPrice(provider: JsonObject | undefined, upstreamModel: string): L
   return shippedPrices.find((row) => row.vendor === vendor && isSameModel(row.model, upstreamModel))
 }
 
-function vendorOf({ type, base_url: address }: JsonObject): string | undefined {
-  const asked = URL.parse(asText(address))?.hostname ?? ''
-  // Regions of a vendor have prices of their own.
-  const isRegion = (host: string) => asked.endsWith(`.${host}`)
-  return Object.entries(vendors).find(
-    ([, one]) => (one.type === type || one.host === asked) && !isRegion(one.host),
-  )?.[0]
+/** The vendor whose own API every address of a provider belongs to. Others may serve its models at other prices. */
+function vendorOf({ base_url: base, endpoint_base_urls: moved }: JsonObject): string | undefined {
+  const [vendor, ...others] = [base, ...Object.values(isObject(moved) ? moved : {})].map((address) =>
+    vendors.get(URL.parse(asText(address))?.host ?? ''),
+  )
+  return others.every((other) => other === vendor) ? vendor : undefined
 }

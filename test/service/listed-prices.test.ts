@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { shippedPrices } from '../../plugins/catalog/listed-price.ts'
@@ -23,16 +24,25 @@ describe('a model whose record has no price', () => {
   })
   after(() => upstream.close())
 
-  const start = async (records: object = {}) =>
-    (gateway = await startGateway({
+  const start = async (records: object = {}) => {
+    const server = upstream.url
+    const base_url = 'https://api.openai.com/v1'
+    gateway = await startGateway({
+      plugins: [join(import.meta.dirname, 'rerouted.ts')],
       providers: [
-        { name: 'openai', type: 'native', base_url: upstream.url, api_key: 'key' },
-        { name: 'second', type: 'native', base_url: upstream.url, api_key: 'key' },
+        { name: 'openai', type: 'rerouted', base_url, server, api_key: 'key' },
+        { name: 'second', type: 'rerouted', base_url, server, api_key: 'key' },
+        { name: 'region', type: 'rerouted', base_url: 'https://eu.api.openai.com/v1', server, api_key: 'key' },
+        { name: 'router', type: 'native', base_url: server, api_key: 'key' },
+        { name: 'partly', type: 'native', base_url, endpoint_base_urls: { chat: `${server}/chat` }, api_key: 'key' },
         { name: 'other', type: 'compatible', base_url: upstream.url },
       ],
       models: [
         { name: 'openai/*', provider: 'openai' },
         { name: 'other/*', provider: 'other' },
+        { name: 'region/*', provider: 'region' },
+        { name: 'router/*', provider: 'router' },
+        { name: 'partly/*', provider: 'partly' },
         { name: 'sol', provider: 'openai', upstream_model: 'gpt-6.1-sol' },
         { name: 'own', provider: 'openai', upstream_model: 'gpt-6.1-sol', pricing: { input: 50, output: 50 } },
         { name: 'twice', provider: 'openai', upstream_model: 'gpt-6.1-sol', deployments: [{ provider: 'second' }] },
@@ -40,7 +50,8 @@ describe('a model whose record has no price', () => {
       ],
       api_keys: [{ name: 'budgeted', key: budgeted, budget: { usd: 1, period: 'month' } }],
       records,
-    }))
+    })
+  }
 
   /** What a request of the budgeted key gets: the code of its refusal, or its cost in micro-USD. */
   const ask = async (model: string) => {
@@ -74,7 +85,8 @@ describe('a model whose record has no price', () => {
 
   it('stays without one where the list does not know the model, the vendor or one of the places', async () => {
     await start()
-    for (const model of ['openai/gpt-unheard-of', 'other/gpt-6.1-sol', 'mixed'])
+    const elsewhere = ['other', 'region', 'router', 'partly'].map((provider) => `${provider}/gpt-6.1-sol`)
+    for (const model of ['openai/gpt-unheard-of', ...elsewhere, 'mixed'])
       expect(await ask(model), model).to.deep.equal({ code: 'price_unknown', status: 403 })
   })
 
