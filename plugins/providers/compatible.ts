@@ -1,7 +1,7 @@
 import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { UpstreamSettings } from '../../engine/kit.ts'
-import type { Offering, Traits } from '../../engine/index.ts'
+import type { Choice, Offering, Traits } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
 import { presets, routerChoices, shownPresets } from './presets.ts'
 import { sessionHeaders } from './session-headers.ts'
@@ -72,13 +72,18 @@ function protocolsOf(config: Config): readonly string[] {
 function offersOf(config: Config): readonly Offering[] {
   const traits = { ...usual, ...presetOf(config)?.traits, ...config.traits }
   const { web_search = false, sampling = 'all' } = traits as Traits
-  // A server that no preset describes may be a router.
-  const preset = presetOf(config)
-  const choices = preset ? (preset.choices ?? []) : routerChoices
+  const choices = choicesOf(config)
   return protocolsOf(config).map((protocol) => {
     if (protocol === 'chat') return { protocol, traits, choices }
     return protocol === 'responses' ? { protocol, traits: { web_search, sampling }, choices } : { protocol, choices }
   })
+}
+
+/** A server that no preset describes, or that has another address than the preset's, may be a router. */
+function choicesOf(config: Config): readonly Choice[] {
+  const { base_url: usual, choices = [] } = presetOf(config) ?? {}
+  const isUsual = usual !== undefined && [undefined, usual].includes(config.base_url)
+  return isUsual ? choices : [...new Set([...choices, ...routerChoices])]
 }
 
 /** The settings with the preset's addresses, which apply only if the base URL is the preset's, too. */

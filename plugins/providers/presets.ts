@@ -136,6 +136,8 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       base_url: 'https://api.moonshot.ai/v1',
       variable: 'MOONSHOT_API_KEY',
       traits: { ...maxTokens, reasoning_content: true },
+      // platform.kimi.ai/docs/pricing/tools; no usage says how often they ran.
+      choices: [{ path: 'tools[].type', chooses: 'extra', values: ['builtin_function'] }],
     },
   ],
   [
@@ -207,6 +209,8 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       base_url: 'https://api.z.ai/api/paas/v4',
       variable: 'ZAI_API_KEY',
       traits: { ...maxTokens, reasoning_content: true },
+      // docs.z.ai/api-reference/llm/chat-completion; no usage says how often they ran.
+      choices: [{ path: 'tools[].type', chooses: 'extra', values: ['web_search', 'retrieval'] }],
     },
   ],
 ])

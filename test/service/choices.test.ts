@@ -275,6 +275,43 @@ describe('models, tiers and extras that a body chooses', () => {
     expect(await after('stranger', {})).to.equal(1_300)
   })
 
+  it('are those of routers, too, where a preset has another address than its own', async () => {
+    const provider = { type: 'compatible', preset: 'groq', base_url: upstream.url, api_key: 'k' }
+    await start({
+      providers: [{ name: 'plain', ...provider }],
+      models: [{ name: 'plain', provider: 'plain', pricing }],
+      api_keys: [{ name: 'budget', key: keys.budget, budget: { usd: 1 } }],
+    })
+    for (const [fields, param] of [
+      [{ models: ['dear'] }, 'models[0]'],
+      [{ provider: { order: ['x'] } }, 'provider'],
+      [{ tools: [{ type: 'browser_search' }] }, 'tools[0].type'],
+    ] as const)
+      expect(await refusal(await ask('budget', 'chat', 'plain', fields as unknown as JsonObject))).to.include({
+        status: 403,
+        param,
+      })
+    expect(upstream.requests).to.have.length(0)
+  })
+
+  it('are every paid tool of moonshot and zai', async () => {
+    const at = (preset: string) => ({ name: preset, type: 'compatible', preset, base_url: upstream.url, api_key: 'k' })
+    await start({
+      providers: [at('moonshot'), at('zai')],
+      models: ['moonshot', 'zai'].map((name) => ({ name, provider: name, pricing })),
+      api_keys: [{ name: 'budget', key: keys.budget, budget: { usd: 1 } }],
+    })
+    for (const [of, tool] of [
+      ['moonshot', { type: 'builtin_function', function: { name: '$web_search' } }],
+      ['zai', { type: 'web_search', web_search: { enable: true } }],
+      ['zai', { type: 'retrieval', retrieval: { knowledge_id: 'x' } }],
+    ] as const) {
+      const refused = await refusal(await ask('budget', 'chat', of, { tools: [tool] }))
+      expect(refused, refused.text).to.include({ status: 403, code: 'price_unknown', param: 'tools[0].type' })
+    }
+    expect(upstream.requests).to.have.length(0)
+  })
+
   for (const [preset, { choices = [], offers = [] }] of presets)
     it(`are refused by the offers of the preset ${preset}`, async () => {
       const base_url = upstream.url
