@@ -25,7 +25,8 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
  * Where a machine reaches its own host or its cloud, which hands out credentials there: link-local addresses, and
- * those that clouds have chosen in other ranges.
+ * those that clouds have chosen in other ranges. A network may put the IPv4 address at any bytes of an address of its
+ * own NAT64 prefix (RFC 8215, RFC 6052 2.2), so that all of these count.
  */
 const platform = [
   '169.254.0.0/16',
@@ -37,18 +38,17 @@ const platform = [
   'fd00:c1::a9fe:a9fe/128',
   'fd00:ec2::/32',
   'fd20:ce::254/128',
+  '64:ff9b:1::/48',
 ].map((range) => ipaddr.parseCIDR(range))
 
 /**
- * Ranges of IPv6 whose addresses lead to the IPv4 address at an offset of bytes (RFC 4291 2.5.5, 7915, 6052, 8215,
- * 3056).
+ * Ranges of IPv6 whose addresses lead to the IPv4 address at an offset of bytes (RFC 4291 2.5.5, 7915, 6052, 3056).
  */
 const embedding = (
   [
     ['::/96', 12],
     ['::ffff:0:0:0/96', 12],
     ['64:ff9b::/96', 12],
-    ['64:ff9b:1::/48', 12],
     ['2002::/16', 2],
   ] as const
 ).map(([range, offset]) => ({ range: ipaddr.IPv6.parseCIDR(range), offset }))
