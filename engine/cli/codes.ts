@@ -244,6 +244,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['own-address', 'A provider is at the address of the gateway itself.'],
   ['open-door', 'A setting trusts or serves everybody, although it is meant for a few.'],
   ['untrusted-proxy', 'Requests name their client in x-forwarded-for, and their sender is not a trusted proxy.'],
+  ['vendors', 'Says which vendors their variables switch on. This is no mistake.'],
   ['weak-secret', 'A key or the master secret can be guessed.'],
   ['plain-http', 'A credential travels unencrypted over a public network.'],
   ['pricing', 'A price is per token instead of per million, or is missing where a budget needs it.'],

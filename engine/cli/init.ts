@@ -15,9 +15,9 @@ import type { CommonOptions, Terminal } from './terminal.ts'
 import { printJson } from './text.ts'
 
 /**
- * Writes a first configuration, and the schemas for editors next to it. It contains the providers of the shipped
- * configuration whose environment variables are set, and their models. Keys themselves are never written. An existing
- * configuration is never overwritten.
+ * Writes a first configuration, and the schemas for editors next to it. It has the providers of the shipped
+ * configuration whose environment variables are set, and their models, and lets others follow their variables. Keys
+ * themselves are never written. An existing configuration is never overwritten.
  */
 export async function init({ config, json }: CommonOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
@@ -38,10 +38,7 @@ export async function init({ config, json }: CommonOptions, terminal: Terminal):
   return configuration.diagnostics.length > 0 ? 1 : 0
 }
 
-/**
- * The lines of the shipped configuration whose variables are set. If all of them need no variable, one more line is
- * added as a hint.
- */
+/** The lines of the shipped configuration whose variables are set. */
 function starter(text: string, environment: Environment): string {
   const { source } = readSource(basename(shipped.config), text, environment)
   const document = parseDocument(text)
@@ -57,15 +54,15 @@ function starter(text: string, environment: Environment): string {
   }
   const providers = linesOf('providers')
   const on = providers.filter(({ unset }) => unset.length === 0)
-  const [hint] = on.some(({ text }) => text.includes('${')) ? [] : providers.filter(({ unset }) => unset.length > 0)
   const names = new Set(on.map(({ value }) => value['name']))
   const models = linesOf('models').filter(({ value }) => names.has(value['provider'] ?? null))
   return [
     `# yaml-language-server: $schema=./sluice.schema.json`,
     '# What this gateway serves; every setting: sluice.example.yaml. A model ending in * is whatever the provider has.',
+    '# A vendor is on, with or without a line below, when its key is in the environment or in .env; off: only with a line.',
+    'vendors: environment # "sluice check" says which are on, and why',
     'providers:',
     ...on.map((line) => `  - ${line.text}`),
-    ...(hint === undefined ? [] : [`  # - ${hint.text} # once ${hint.unset.join(', ')} is set, here or in .env`]),
     'models:',
     ...models.map((line) => `  - ${line.text}`),
     '',

@@ -60,7 +60,9 @@ export async function withServices<T extends Parameters<typeof openOwnServices>[
   const tell = (findings: readonly Diagnostic[]) => findings.forEach((one) => terminal.error(printDiagnostic(one)))
   const found = find(registry)
   const isPart = partly && loaded.settings === undefined && (found?.pipelines ?? []).length === 0
-  const configuration = isPart ? { ...loaded, ...soundPart(loaded.source, registry, environment) } : loaded
+  const configuration = isPart
+    ? { ...loaded, ...soundPart(loaded.source, registry, environment, loaded.vendors) }
+    : loaded
   const { settings } = configuration
   if (!settings || !found) {
     tell(diagnostics)

@@ -9,26 +9,27 @@ import { secretsOf, secretsOfStored } from './secrets.ts'
 import type { Sections } from './sections.ts'
 import type { Source } from './source.ts'
 
-/** Findings with all secrets of the file and of stored records redacted: a plugin may quote the value it refuses. */
+/** Findings with all secrets of the files and of stored records redacted: a plugin may quote the value it refuses. */
 export function hideSecrets(
   findings: readonly Diagnostic[],
-  source: Source,
+  sources: readonly Source[],
   registry: Registry,
   stored: readonly StoredRecord[] = [],
 ): Diagnostic[] {
-  return secretsHider(source, registry, stored)(findings)
+  return secretsHider(sources, registry, stored)(findings)
 }
 
 /** Like `hideSecrets`, for several lists of findings. */
 export function secretsHider(
-  source: Source,
+  sources: readonly Source[],
   registry: Registry,
   stored: readonly StoredRecord[],
 ): (findings: readonly Diagnostic[]) => Diagnostic[] {
   let secrets: Secrets | undefined
   return (findings) => {
     if (findings.length === 0) return []
-    const hidden = (secrets ??= secretsIn([...writtenSecrets(source, registry), ...secretsOfStored(stored, registry)]))
+    const written = sources.flatMap((source) => writtenSecrets(source, registry))
+    const hidden = (secrets ??= secretsIn([...written, ...secretsOfStored(stored, registry)]))
     return findings.map((finding) => ({ ...finding, message: hidden.scrub(finding.message) }))
   }
 }

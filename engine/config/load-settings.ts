@@ -30,12 +30,14 @@ import type { ProviderSettings, Settings, SettingsFile } from './settings.ts'
 import type { Path } from './diagnostics.ts'
 import type { Source } from './source.ts'
 import { validator } from './validate.ts'
+import { vendorRecords } from './vendors.ts'
+import type { Vendors } from './vendors.ts'
 
 /** The settings as far as they could be read, with all findings. */
 export interface LoadedSettings {
   /** Complete if there are no diagnostics. */
   readonly settings: Settings | undefined
-  /** The records declared in the file that their schemas accept. */
+  /** The records declared in the files that their schemas accept. */
   readonly records: RecordSet
   readonly sections: SectionSet
   /** Settings of sections that the environment overrides. */
@@ -49,11 +51,21 @@ export interface LoadedSettings {
   readonly unset: readonly Diagnostic[]
 }
 
-/** Validates the configuration file with the schema of the settings and the registered components. */
-export function loadSettings(source: Source, registry: Registry, environment: Environment): LoadedSettings {
+/**
+ * Validates the configuration file with the schema of the settings and the registered components.
+ * @param vendors a second source of records
+ */
+export function loadSettings(
+  source: Source,
+  registry: Registry,
+  environment: Environment,
+  vendors?: Vendors,
+): LoadedSettings {
   const checked = validator(fileFormat(registry))(source, [], source.value ?? {})
   const file = checked.value as unknown as SettingsFile
-  const { records, diagnostics: found } = checkRecords(declaredRecords(source, registry), registry)
+  const own = declaredRecords(source, registry)
+  const added = vendors ? vendorRecords(vendors, own, registry) : []
+  const { records, diagnostics: found } = checkRecords([...own, ...added], registry)
   const findings = [...checked.diagnostics, ...unsetVariables(source, registry), ...found]
   const names = { ...wordsOf(registry), ...namesOfRecords(records, registry) }
   const overridden = [
@@ -63,7 +75,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   const declared = new Map<object, GivenRecord>([...records.values()].flat().map(({ value, given }) => [value, given]))
   const warn: SettingsAround['warn'] = (record, path, code, message) => {
     const given = declared.get(record)
-    if (given) findings.push({ ...source.report([...given.path, ...path], code, message), warning: true })
+    if (given) findings.push({ ...given.source.report([...given.path, ...path], code, message), warning: true })
   }
   const known = {
     ...registry,
@@ -222,7 +234,12 @@ export function pipelinesFolder(source: Source): { readonly text: string; readon
   return { text, optional: text === usual }
 }
 
-function written(source: Source, field: 'plugins' | 'pipelines'): Json | undefined {
+/** Whether the built-in configuration is a second source of records. */
+export function wantsVendors(source: Source): boolean {
+  return written(source, 'vendors') === 'environment'
+}
+
+function written(source: Source, field: 'plugins' | 'pipelines' | 'vendors'): Json | undefined {
   return isObject(source.value) ? source.value[field] : undefined
 }
 

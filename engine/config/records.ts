@@ -235,6 +235,6 @@ export function unsetAt(source: Source, path: Path): string[] {
 }
 
 /** The same with their places. */
-export function missingAt(source: Source, path: Path): Missing[] {
+export function missingAt(source: Pick<Source, 'missing'>, path: Path): Missing[] {
   return source.missing.filter((entry) => path.every((step, index) => entry.path[index] === step))
 }

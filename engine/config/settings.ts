@@ -168,6 +168,12 @@ export const settingsFormat = {
       default: './pipelines',
       description: 'Folder of your pipelines; a file replaces the shipped one with the same name.',
     },
+    vendors: {
+      enum: ['environment', 'off'],
+      default: 'off',
+      description:
+        'environment: adds the providers of the built-in configuration whose variables are set, with their models, unless a record here has their name. off: the lists here are all there is.',
+    },
     // Each section is checked by its owners.
     server_config: { type: 'object', default: {}, description: serverSettings.description },
   },

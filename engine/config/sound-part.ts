@@ -8,6 +8,7 @@ import type { LoadedSettings } from './load-settings.ts'
 import type { Registry } from './registry.ts'
 import { readSource } from './source.ts'
 import type { Source } from './source.ts'
+import type { Vendors } from './vendors.ts'
 
 /** Fields that say which stores are opened, and the variables that override them. */
 const addresses = { database: 'DATABASE_URL', key_value: 'REDIS_URL' } as const
@@ -16,7 +17,12 @@ const addresses = { database: 'DATABASE_URL', key_value: 'REDIS_URL' } as const
  * The settings of a configuration file with findings, without the records, sections and fields that the findings are
  * about. Settings are undefined if a finding is about the address of a store, or if it cannot be known.
  */
-export function soundPart(source: Source, registry: Registry, environment: Environment): LoadedSettings | undefined {
+export function soundPart(
+  source: Source,
+  registry: Registry,
+  environment: Environment,
+  vendors?: Vendors,
+): LoadedSettings | undefined {
   // Without them it is unknown where records are.
   const needed = Object.entries(addresses).flatMap(([field, variable]) => (environment[variable] ? [] : [field]))
   const readable = isObject(source.value) ? source : soundBlocks(source, environment, needed)
@@ -24,7 +30,7 @@ export function soundPart(source: Source, registry: Registry, environment: Envir
   const left: Path[] = []
   for (;;) {
     const { source: part, placeOf } = without(readable, left)
-    const loaded = loadSettings(part, registry, environment)
+    const loaded = loadSettings(part, registry, environment, vendors)
     if (loaded.settings) return loaded
     const known = loaded.diagnostics
       .flatMap((finding) => partOf(readable, placeOf(finding)))

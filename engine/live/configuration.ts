@@ -9,7 +9,14 @@ import { hashContents } from '../config/files.ts'
 import { hideSecrets, secretsHider } from '../config/hidden-findings.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { loadPlugins } from '../config/load-plugins.ts'
-import { catalogOf, loadSettings, pipelinesFolder, pluginEntries, withRecords } from '../config/load-settings.ts'
+import {
+  catalogOf,
+  loadSettings,
+  pipelinesFolder,
+  pluginEntries,
+  wantsVendors,
+  withRecords,
+} from '../config/load-settings.ts'
 import type { LoadedSettings } from '../config/load-settings.ts'
 import { namesOfRecords, typedRecords } from '../config/records.ts'
 import type { RecordSet } from '../config/records.ts'
@@ -23,6 +30,8 @@ import type { Overridden } from '../config/placed-settings.ts'
 import type { SectionSet } from '../config/sections.ts'
 import { fitSections } from '../config/stored-sections.ts'
 import { readSource } from '../config/source.ts'
+import { besideStored, noteOfVendors, readVendors } from '../config/vendors.ts'
+import type { Vendors } from '../config/vendors.ts'
 import type { Source } from '../config/source.ts'
 import { fitRecords, leftOutLine } from '../config/stored-records.ts'
 import type { LeftOut, Unopened } from '../config/stored-records.ts'
@@ -53,13 +62,17 @@ export interface ConfigurationOptions {
 /** A configuration as loaded and checked; nothing is opened or built. */
 export interface Configuration {
   readonly source: Source
+  /** Present: the file adds what the environment switches on in the built-in configuration. */
+  readonly vendors?: Vendors
+  /** Both files, as far as they were read. */
+  readonly sources: readonly Source[]
   /** The expected configuration file, if it does not exist and the shipped configuration is used. */
   readonly without?: string
   /** Present: the file has nothing in it, not even a comment. That is no mistake, unless it had something before. */
   readonly blank?: Diagnostic
   /** Absent when the configuration file has mistakes. */
   readonly settings: Settings | undefined
-  /** The records declared in the file that their schemas accept. */
+  /** The records declared in the files that their schemas accept. */
   readonly records: RecordSet
   /** The sections of `server_config`, and the settings that the environment overrides. */
   readonly sections: SectionSet
@@ -112,7 +125,11 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   }))
   const plugins = await loadPlugins(entries, { root, configFile: wanted, shipped: shipped.plugins })
   const registry = readable ? plugins.registry : { ...plugins.registry, incomplete: true }
-  const loaded: LoadedSettings = readable ? loadSettings(source, registry, environment) : unread
+  const builtIn = file !== shipped.config && wantsVendors(source) ? shipped.config : undefined
+  const vendorsText = builtIn === undefined ? undefined : await readFile(builtIn, 'utf8')
+  const vendors = builtIn && vendorsText ? readVendors(builtIn, vendorsText, environment) : undefined
+  const sources = [source, ...(vendors ? [vendors.source] : [])]
+  const loaded: LoadedSettings = readable ? loadSettings(source, registry, environment, vendors) : unread
   const known = loaded.settings && namesOfRecords(loaded.records, registry)
   const pipelines = await readPipelines(source, root, registry, { environment, shipped, known })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
@@ -131,11 +148,18 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   ]
 
   // One hash per part: reading the files again for a hash would miss changes in between.
-  const parts = [hashContents([{ file, content: text }]), ...plugins.hashes, pipelines.hash]
+  const parts = [
+    hashContents([{ file, content: text }]),
+    ...(builtIn && vendorsText ? [hashContents([{ file: builtIn, content: vendorsText }])] : []),
+    ...plugins.hashes,
+    pipelines.hash,
+  ]
   const version = hashContents([{ file: '', content: parts.join() }]).slice(0, 12)
-  const files = [...new Set([file, ...plugins.files, ...pipelines.files])].sort()
+  const files = [...new Set([file, ...(builtIn ? [builtIn] : []), ...plugins.files, ...pipelines.files])].sort()
   return {
     source,
+    ...(vendors ? { vendors } : {}),
+    sources,
     ...(file === wanted ? {} : { without: display(wanted, root) }),
     ...(text.trim() === '' ? { blank: source.report([], 'file', blank) } : {}),
     settings: loaded.settings,
@@ -144,10 +168,10 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     overridden: loaded.overridden,
     registry,
     pipelines: pipelines.pipelines,
-    diagnostics: hideSecrets(sortDiagnostics(diagnostics), source, registry),
-    warnings: hideSecrets(sortDiagnostics(warnings), source, registry),
+    diagnostics: hideSecrets(sortDiagnostics(diagnostics), sources, registry),
+    warnings: hideSecrets(sortDiagnostics(warnings), sources, registry),
     advice: pipelines.advice,
-    notes: sortDiagnostics(pipelines.notes),
+    notes: sortDiagnostics([...pipelines.notes, ...noteOfVendors(loaded.records, source, vendors)]),
     off: loaded.off,
     unset: file === shipped.config ? [] : loaded.unset,
     version,
@@ -182,9 +206,10 @@ export function withStored(
   { revision, records: stored }: StoredRecords,
   unopened?: Unopened,
 ): Configuration {
-  const { settings, registry, records: declared, version, off, overridden, source, pipelines } = files
+  const { settings, registry, version, off, overridden, sources, pipelines } = files
   if (settings === undefined || revision === 0) return files
   const { true: kept = [], false: named = [] } = Object.groupBy(stored, ({ type }) => `${type === sectionType}`)
+  const declared = besideStored(files.records, named, files.vendors)
   const fitted = fitRecords(named, registry, declared, unopened)
   const names = { ...wordsOf(registry), ...namesOfRecords(fitted.records, registry) }
   const records = typedRecords(fitted.records, true)
@@ -193,7 +218,7 @@ export function withStored(
   const known = { names, records, models, sharesStore, isReachable: isReachable(settings.listen.host) }
   const around = { registry, declared: files.sections, overridden, ...known }
   const { sections, leftOut: withoutSections, warnings: ofSections } = fitSections(kept, around, unopened)
-  const hide = secretsHider(source, registry, stored)
+  const hide = secretsHider(sources, registry, stored)
   // Stored sections may make more or fewer tries than those of the file, and may have other settings.
   const warnings = files.warnings.filter(({ code }) => code !== tooManyFallbacks && code !== unpaidDuty)
   const beyond = beyondTries(fitted.records, valuesOf(sections), pipelines)

@@ -99,8 +99,8 @@ class StoredOpening {
       if (refused.length > 0) return { diagnostics: refused.flatMap(({ findings }) => findings) }
       const loading = await openSnapshot(configuration, this.#options)
       if ('snapshot' in loading) return loading
-      const { source, registry } = this.#files
-      const diagnostics = hideSecrets(loading.diagnostics, source, registry, this.#stored.records)
+      const { sources, registry } = this.#files
+      const diagnostics = hideSecrets(loading.diagnostics, sources, registry, this.#stored.records)
       const named = this.#named(diagnostics).filter((one) => this.#may(one) && !unopened.has(storedName(one)))
       if (named.length === 0) return { diagnostics }
       for (const one of named) {

@@ -149,7 +149,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     if (problems.length > 0) {
       if (options.later) options.later(close())
       else await close()
-      return { diagnostics: hideSecrets(problems, source, registry) }
+      return { diagnostics: hideSecrets(problems, configuration.sources, registry) }
     }
     const { version, without, warnings, off, files, folders } = configuration
     snapshot = {
