@@ -198,6 +198,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ],
   ['unchecked-name', 'A schema says that a text is a name, at a place where names are not checked.'],
   ['unreadable', 'A row of the database does not hold a JSON object, as every stored record must.'],
+  ['unavailable', 'A service could not be opened, because the database cannot be used at the moment.'],
   ['unknown-model', 'No model has this name.'],
   ['unknown-pipeline', 'No pipeline has this name.'],
   ['unknown-protocol', 'No codec speaks this protocol.'],

@@ -77,7 +77,7 @@ export async function withServices<T extends Parameters<typeof openOwnServices>[
   secretsOf(settings, registry, configuration.records).forEach((secret) => secrets.protect(secret))
   await using views = await openOwnServices(found, { ...configuration, settings }, { ...terminal, log, secrets })
   tell(views.diagnostics)
-  if (views.diagnostics.some(({ code }) => !partly || code === refusedByService)) return 1
+  if (views.diagnostics.some(({ code }) => !partly || refusedByService.has(code))) return 1
   views.live()
   return await run(found, views)
 }

@@ -10,6 +10,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Source } from '../config/source.ts'
 import type { Catalog } from '../spec/catalog.ts'
+import { asGatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { closedView } from '../pipeline/closed-view.ts'
@@ -53,8 +54,8 @@ export interface ServiceViews {
   close(): Promise<void>
 }
 
-/** The code of a finding after which a service has no view. One that refuses a record has its view. */
-export const refusedByService = 'service'
+/** The codes of findings after which a service has no view. One that refuses a record has its view. */
+export const refusedByService: ReadonlySet<string> = new Set(['service', 'unavailable'])
 
 /** Configures every service of a configuration, in the order of `uses`, even if some refuse it. */
 export async function configureServices(options: ViewOptions): Promise<ServiceViews> {
@@ -164,14 +165,15 @@ function finding(
   // Any other error is not caused by stored settings, and may be temporary.
   if (!(error instanceof Refusal)) {
     const origin = error instanceof MigrationError ? ` of ${registry.origins.get(name)}` : ''
+    const { code } = asGatewayError(error instanceof MigrationError ? error.cause : error)
     return file.report(
       own,
-      refusedByService,
+      code === 'store_unavailable' ? 'unavailable' : 'service',
       `the service "${name}"${origin} cannot be opened: ${wordsOfThrown(error)}`,
     )
   }
   const { source, path } = sections.get(section) ?? { source: file, path: own }
-  return source.report([...path, ...error.path], refusedByService, error.message)
+  return source.report([...path, ...error.path], 'service', error.message)
 }
 
 function closeView({ name }: AnyService, view: Configured<unknown>, log: Logger): Promise<void> {

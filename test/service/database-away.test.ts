@@ -87,6 +87,19 @@ describe('a gateway without its database', function () {
       expect(wrong).to.deep.equal([])
     })
 
+    it('answers a reload with 503 store_unavailable, and the running configuration stays', async () => {
+      const { version } = gateway.engine.live.status
+      const { status, code, body } = await gateway.asAdmin('POST /api/config/reload', {})
+      expect([status, code], JSON.stringify(body)).to.deep.equal([503, 'store_unavailable'])
+      expect((body['error'] as JsonObject)['message']).to.match(/^The database cannot be used at the moment, so that/)
+      expect(gateway.engine.live.status.version).to.equal(version)
+      const served = await gateway.post('/v1/chat/completions', {
+        model: 'echo',
+        messages: [{ role: 'user', content: 'hi' }],
+      })
+      expect(served.status, await served.text()).to.equal(200)
+    })
+
     it('says store: false where a response is not kept, with the loss, and refuses what needs the store', async () => {
       const answer = await gateway.post('/v1/responses', { model: 'echo', input: 'hi', store: true })
       const whole = (await answer.json()) as JsonObject
