@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, openFile, locationOf } from './location.ts'
-import { RowSpill } from './row-spill.ts'
+import { RowSpill, spilledTables } from './row-spill.ts'
 import type { Spilled } from './row-spill.ts'
 import { readLine } from './row-lines.ts'
 import type { Columns, Stored } from './row-lines.ts'
@@ -70,6 +70,9 @@ const VALUES = 60_000
 const CONNECTIONS = 4
 const LOCKED = 1_000
 
+/** Milliseconds after which the name of a batch is forgotten: a file that waited longer is not of a process that comes back. */
+const REMEMBERED = 30 * 24 * 3_600_000
+
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 2_000
 
@@ -87,13 +90,27 @@ export function openRowWriter({ url, spill: folder, process, report, recovered }
   const reading = new Set<string>()
 
   const opened = async () => {
-    target ??= openTarget(url)
+    target ??= openTarget(url).then(sweep)
     try {
       return await target
     } catch (error) {
       target = undefined
       throw error
     }
+  }
+
+  /** Forgets what processes that were killed have left. Files may repeat their batches, whatever their age. */
+  async function sweep(open: Target): Promise<Target> {
+    if (folder === undefined || spilledTables(folder).length === 0)
+      await open.sweep(Date.now() - REMEMBERED).catch((error: unknown) => report('written_batches', reasonOf(error)))
+    return open
+  }
+
+  async function close(): Promise<void> {
+    const open = await target
+    // Whoever starts next sweeps what cannot be deleted now.
+    await open?.forget(done).catch(() => undefined)
+    await open?.close()
   }
 
   /** Retries as long as necessary. The name is kept with the rows: nothing is written twice under it. */
@@ -127,7 +144,7 @@ export function openRowWriter({ url, spill: folder, process, report, recovered }
 
   async function write(batch: Batch): Promise<Written> {
     const rows = rowsOf(batch.rows)
-    const id = `${run}.${++batches}`
+    const id = `${Date.now()}.${run}.${++batches}`
     const { table } = batch
     if (rows.length > 0 && !stuck.has(table)) {
       const writing = insist(batch, rows, { id, part: 0 })
@@ -178,7 +195,7 @@ export function openRowWriter({ url, spill: folder, process, report, recovered }
     }
   }
 
-  return { write, close: async () => (await target)?.close() }
+  return { write, close }
 }
 
 function rowsOf(lines: string): Row[] {
@@ -197,6 +214,10 @@ interface Name {
 interface Target {
   /** Does nothing if the name is known. Forgets the batches of the names `past`, in the same transaction. */
   insert(batch: Batch, rows: readonly Row[], name: Name, past: readonly string[]): Promise<void>
+  /** Forgets batches. */
+  forget(past: readonly string[]): Promise<void>
+  /** Forgets the batches of before a time, in milliseconds since 1970. */
+  sweep(before: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -204,6 +225,9 @@ async function openTarget(url: string): Promise<Target> {
   const place = locationOf(url)
   return place.dialect === 'sqlite' ? openSqlite(place.path, place.maxPages) : openPostgres(url)
 }
+
+/** The condition that the name of a batch begins with an earlier time: 13 digits, and a dot behind them. */
+const isEarlier = "substr(batch, 14, 1) = '.' and substr(batch, 1, 13) < "
 
 /** Uses prepared statements: building the statement for every batch would take longer than running it. */
 function openSqlite(path: string, maxPages: number | undefined): Target {
@@ -224,9 +248,12 @@ function openSqlite(path: string, maxPages: number | undefined): Target {
       .get()
   const note = 'insert into written_batches (batch, part) values (?, ?) on conflict do nothing'
   const forget = 'delete from written_batches where batch = ?'
+  const forgetAll = file.transaction((past: readonly string[]) => {
+    for (const batch of past) prepare(forget).run(batch)
+  })
   const all = file.transaction(
     ({ table, columns, sums }: Batch, rows: readonly Row[], { id, part }: Name, past: readonly string[]) => {
-      for (const batch of past) prepare(forget).run(batch)
+      forgetAll(past)
       if (prepare(note).run(id, part).changes === 0) return
       const last = sums.length === 0 ? 0 : lastOf(table)
       const statements: ReturnType<typeof prepare>[] = []
@@ -239,6 +266,8 @@ function openSqlite(path: string, maxPages: number | undefined): Target {
   )
   return {
     insert: async (batch, rows, name, past) => all.immediate(batch, rows, name, past),
+    forget: async (past) => forgetAll.immediate(past),
+    sweep: async (before) => void prepare(`delete from written_batches where ${isEarlier} ?`).run(String(before)),
     close: async () => void file.close(),
   }
 }
@@ -255,11 +284,12 @@ async function openPostgres(url: string): Promise<Target> {
   const lockTimeout = sql.raw(`set local lock_timeout = ${LOCKED}`)
   const anywhere = query as unknown as Kysely<Record<string, Record<string, Stored>>>
   const placed = sql<string>`ctid::text`.as('place')
+  const forgetting = (past: readonly string[]) => sql`delete from written_batches where batch = any(${past})`
   return {
     insert: ({ table, columns: all, sums }, rows, { id, part }, past) =>
       anywhere.transaction().execute(async (transaction) => {
         await lockTimeout.execute(transaction)
-        if (past.length > 0) await sql`delete from written_batches where batch = any(${past})`.execute(transaction)
+        if (past.length > 0) await forgetting(past).execute(transaction)
         const noted = sql`insert into written_batches (batch, part) values (${id}, ${part}) on conflict do nothing`
         if ((await noted.execute(transaction)).numAffectedRows === 0n) return
         const places: string[] = []
@@ -281,6 +311,10 @@ async function openPostgres(url: string): Promise<Target> {
         const added = sql`with added as (select * from ${sql.table(table)} where ctid = any(${places}::tid[]))`
         for (const sum of sums) await sql`${added} ${sql.raw(sum)}`.execute(transaction)
       }),
+    forget: async (past) => void (await forgetting(past).execute(query)),
+    async sweep(before) {
+      await sql`delete from written_batches where ${sql.raw(isEarlier)} ${String(before)}`.execute(query)
+    },
     close,
   }
 }

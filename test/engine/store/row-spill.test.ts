@@ -104,6 +104,34 @@ function contract(open: () => Promise<Database>): void {
     expect(await database.rows('select id from hens')).to.have.length(300)
   })
 
+  it('is remembered by name until its process closes, or for 30 days after a kill', async () => {
+    const names = async () =>
+      (await database.rows<{ batch: string }>('select batch from written_batches')).map(({ batch }) => batch)
+    const remember = (batch: string) =>
+      database.rows(`insert into written_batches (batch, part) values ('${batch}', 0)`)
+    await database.rows('delete from written_batches')
+    const day = 24 * 3_600_000
+    const [old, young] = [31, 29].map((days) => `${Date.now() - days * day}.run.1`) as [string, string]
+    for (const batch of [old, young, '10000000-another-name']) await remember(batch)
+    const write = async (id: string) => {
+      queueOf(rows).append({ id, eggs: 1 })
+      await rows.flush()
+    }
+    await write('one')
+    expect(await names())
+      .to.have.length(3)
+      .and.not.include(old)
+    await rows.close()
+    expect((await names()).toSorted()).to.deep.equal(['10000000-another-name', young])
+
+    // A file may repeat any batch.
+    await remember(old)
+    new RowSpill(folder, 'elsewhere').add('ducks', { id: old, columns: [['id']], rows: '0\t["d"]' })
+    rows = new Rows({ url: database.url, log, spill: folder })
+    await write('two')
+    expect(await names()).to.include(old)
+  })
+
   it('is written by the next process when one was killed while the database was away', async () => {
     await away()
     const module = new URL('../../../engine/store/rows.ts', import.meta.url).href
