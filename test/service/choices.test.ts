@@ -287,7 +287,7 @@ describe('models, tiers and extras that a body chooses', () => {
       [{ provider: { order: ['x'] } }, 'provider'],
       [{ tools: [{ type: 'browser_search' }] }, 'tools[0].type'],
     ] as const)
-      expect(await refusal(await ask('budget', 'chat', 'plain', fields as unknown as JsonObject))).to.include({
+      expect(await refusal(await ask('budget', 'chat', 'plain', fields))).to.include({
         status: 403,
         param,
       })
