@@ -8,7 +8,7 @@ import type { Mcp, Server } from './mcp.ts'
 import { answerOf, relayed } from './relay.ts'
 import type { Relaying } from './relay.ts'
 import type { LiveSession, Session } from './sessions.ts'
-import { discard } from './upstream.ts'
+import { discard, ending } from './upstream.ts'
 import type { Opened, Sending } from './upstream.ts'
 
 /** Passes a message on to its server, and the answer back. */
@@ -101,10 +101,10 @@ async function opened(message: RequestMessage, sending: Sending, { upstream, sta
   }
 }
 
-/** Ends a session of the server that no client can have. */
-async function leave(session: string | undefined, sending: Sending, { upstream }: Server): Promise<void> {
+/** Ends a session of the server that no client can have, also when the client has left. */
+async function leave(session: string | undefined, { headers }: Sending, { upstream }: Server): Promise<void> {
   // The error of the gateway is the one to be told.
-  if (session !== undefined) await upstream.end(session, sending).then(discard, () => undefined)
+  if (session !== undefined) await upstream.end(session, { ...ending, headers }).then(discard, () => undefined)
 }
 
 /** Resolves when the server works no more on a message. A program goes on when the client has left. */

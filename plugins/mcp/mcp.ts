@@ -12,7 +12,7 @@ import { Sessions } from './sessions.ts'
 import type { Session, SessionLimits } from './sessions.ts'
 import { ToolFilter } from './tools.ts'
 import type { ToolReview } from './tools.ts'
-import { endless } from './upstream.ts'
+import { ending } from './upstream.ts'
 import type { Upstream } from './upstream.ts'
 
 /** A configured MCP server that is on. */
@@ -61,7 +61,7 @@ export default defineService({
     const expired = async ({ server, identity, upstream }: Session) => {
       const found = current.get(server)
       if (upstream === undefined || found?.identity !== identity) return
-      await found.upstream.end(upstream, { scope: endless, headers: {}, silence: endSilence })
+      await found.upstream.end(upstream, ending)
     }
     const admits = ({ server, identity, key }: Session) => {
       const found = current.get(server)
@@ -143,9 +143,6 @@ function limitsOf({ transport }: Records['mcp_server'], settings: McpSecurity): 
     ? { most: settings.programs_per_key, life: programLife }
     : { most: settings.sessions_per_key, life: httpLife }
 }
-
-/** A session that nobody waits for is ended at its server within this many milliseconds. */
-const endSilence = 10_000
 
 /**
  * A session survives changes of what the gateway alone decides.

@@ -52,6 +52,9 @@ export interface Upstream {
 /** The scope of a request that outlasts its exchange, or has none. */
 export const endless: Sending['scope'] = { onAbort: () => () => undefined }
 
+/** How a session is ended that nobody waits for: its server may take ten seconds. */
+export const ending: Sending = { scope: endless, headers: {}, silence: 10_000 }
+
 /** Closes an answer that nobody reads. */
 export function discard({ body }: Answer): void {
   const ignore = () => undefined

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { bodyOf, events, initialized, otherKey, result, speaking, startMcp } from '../support/mcp.ts'
 import type { McpRig } from '../support/mcp.ts'
+import { until } from '../support/until.ts'
 
 const call = (id: unknown, name = 'search') => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } })
 const unknown = {
@@ -111,6 +112,29 @@ describe('mcp/sessions', () => {
     const response = await rig.post({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} })
     expect(response.headers.get('mcp-session-id')).to.equal(null)
     expect([response.status, await response.json()]).to.deep.equal([200, refusal])
+  })
+
+  it('a session whose client has left before it had the id is ended at the server', async () => {
+    const { upstream } = rig
+    const headers = { 'content-type': 'application/json', 'mcp-session-id': 'upstream-7' }
+    upstream.answer(({ method }) =>
+      method === 'DELETE' ? { status: 200 } : { headers, chunks: ['{"jsonrpc":"2.0",'], ending: 'hang' },
+    )
+    const message = { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }
+    const ended = () => upstream.requests.filter(({ method }) => method === 'DELETE')
+    // A client that leaves before the gateway has read the id of the server leaves nothing to be ended.
+    await until(async () => {
+      const leaving = new AbortController()
+      const at = upstream.requests.length
+      const left = rig.post(message, { signal: leaving.signal }).catch(() => undefined)
+      await upstream.when(() => ended().length > 0 || (upstream.requests[at]?.sent ?? 0) > 0)
+      await rig.post(message, { server: 'absent' })
+      leaving.abort()
+      await left
+      await upstream.closed()
+      return ended().length > 0
+    })
+    expect(ended()[0]?.headers['mcp-session-id']).to.equal('upstream-7')
   })
 
   it('a server that keeps no sessions gets no session id', async () => {
