@@ -30,8 +30,8 @@ export default defineStage({
     (_config, _host, { mcp }) =>
     async ({ ingress, principal, 'mcp.server': server, 'mcp.message': message }) => {
       const { headers, method, path } = ingress
-      const isServed = server.upstream.stateless
-      const stateless = message ? isStateless(message, headers, isServed) : namesStateless(headers, isServed)
+      const served = { stateless: server.upstream.stateless, versions: server.state.versions }
+      const stateless = message ? isStateless(message, headers, served) : namesStateless(headers, served)
       if (stateless && !message) throw new GatewayError('method_not_allowed', { method, path, allow: 'POST' })
       if (message && stateless) server.parameters.check(message, headers)
       if (stateless) return { 'mcp.session': { stateless } }

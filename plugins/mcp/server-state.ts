@@ -19,9 +19,15 @@ export interface Known {
 /** How the last attempts to open a session with a server went, of clients and of admins. */
 export class ServerState {
   #known: Known = { state: 'connecting', since: Date.now() }
+  #versions: readonly string[] | undefined
 
   get known(): Known {
     return this.#known
+  }
+
+  /** The protocol versions that the server has said it speaks; undefined: it has not. */
+  get versions(): readonly string[] | undefined {
+    return this.#versions
   }
 
   /**
@@ -31,6 +37,7 @@ export class ServerState {
   opened(result: Json | undefined, latency: number): void {
     const { protocolVersion, supportedVersions, _meta: meta, ...said } = isObject(result) ? result : {}
     const version = supportedVersions === undefined ? protocolVersion : statelessVersion
+    if (Array.isArray(supportedVersions)) this.#versions = supportedVersions.filter((one) => typeof one === 'string')
     const info = said['serverInfo'] ?? (isObject(meta) ? meta[`${ownMembers}serverInfo`] : undefined)
     this.#known = {
       state: 'connected',

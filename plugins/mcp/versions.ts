@@ -10,34 +10,41 @@ const sessionVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05',
 
 type Headers = Ingress['headers']
 
+/** What can be asked of a server. */
+export interface Served {
+  /** Whether it is reached in a way that the revision without sessions can take. */
+  readonly stateless: boolean
+  /** The versions that it has said it speaks; undefined: it has not. */
+  readonly versions: readonly string[] | undefined
+}
+
 /**
  * Whether a message is of the revision without sessions, which the message or its headers say. Throws
  * `unsupported_protocol_version`, `header_mismatch` and `invalid_params` for headers that name no version of either
  * kind, or that differ from the message.
- * @param isServed whether the server speaks that revision
  */
-export function isStateless(message: Message, headers: Headers, isServed: boolean): boolean {
+export function isStateless(message: Message, headers: Headers, served: Served): boolean {
   const named = headerOf(headers, 'mcp-protocol-version')
   const claimed = claimedVersion(message)
   const isOlder = claimed !== undefined && isSessionVersion(claimed)
   if (named !== statelessVersion && (claimed === undefined || isOlder)) {
     const begins = message.kind === 'request' && message.method === 'initialize'
-    if (named !== undefined && !begins && !isSessionVersion(named)) throw unsupported(named, isServed)
+    if (named !== undefined && !begins && !isSessionVersion(named)) throw unsupported(named, served)
     return false
   }
   if (message.kind === 'request') checkRequest(message, headers, { named, claimed })
   else if (message.kind === 'response') throw new GatewayError('invalid_request', { reason: noAnswers })
   else if (claimed !== undefined && named !== claimed) throw mismatch(versionDiffers)
   const version = claimed ?? statelessVersion
-  if (version !== statelessVersion || !isServed) throw unsupported(version, isServed)
+  if (version !== statelessVersion || !served.stateless) throw unsupported(version, served)
   return true
 }
 
 /** Whether a request without a message, such as a GET, is of the revision without sessions. Throws `unsupported_protocol_version`. */
-export function namesStateless(headers: Headers, isServed: boolean): boolean {
+export function namesStateless(headers: Headers, served: Served): boolean {
   const named = headerOf(headers, 'mcp-protocol-version')
   if (named === statelessVersion) return true
-  if (named !== undefined && !isSessionVersion(named)) throw unsupported(named, isServed)
+  if (named !== undefined && !isSessionVersion(named)) throw unsupported(named, served)
   return false
 }
 
@@ -109,8 +116,11 @@ function mismatch(reason: string): GatewayError {
   return new GatewayError('header_mismatch', { reason })
 }
 
-function unsupported(version: string, isServed: boolean): GatewayError {
-  const supported = isServed ? [statelessVersion, ...sessionVersions] : [...sessionVersions]
+/** Names the versions that pass the gateway, and of these those that the server speaks, as far as it has said so. */
+function unsupported(version: string, { stateless, versions }: Served): GatewayError {
+  const passing = stateless ? [statelessVersion, ...sessionVersions] : [...sessionVersions]
+  const spoken = passing.filter((one) => versions?.includes(one) !== false)
+  const supported = spoken.length > 0 ? spoken : passing
   const shown = version.slice(0, 64)
   return new GatewayError(
     'unsupported_protocol_version',

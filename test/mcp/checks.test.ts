@@ -368,6 +368,29 @@ describe('mcp/stateless', () => {
     expect(body).to.nested.include({ 'error.data.requested': '2027-01-01', 'error.data.supported[0]': version })
   })
 
+  it('an unknown version is refused with those that the server has said it speaks', async () => {
+    const rig = await startMcp()
+    const supported = async () => {
+      const headers = { ...headersOf(), 'mcp-protocol-version': '2027-01-01' }
+      const response = await rig.post(call('search', { [key]: '2027-01-01' }), { headers })
+      return ((await response.json()) as { error: { data?: { supported: unknown } } }).error.data?.supported
+    }
+    const discover = async (...supportedVersions: string[]) => {
+      rig.upstream.answer(({ body }) => result((JSON.parse(body.toString()) as Rpc)['id'], { supportedVersions }))
+      const headers = { 'mcp-protocol-version': version, 'mcp-method': 'server/discover' }
+      expect((await rig.post({ ...call(), method: 'server/discover' }, { headers })).status).to.equal(200)
+    }
+    try {
+      expect(await supported()).to.have.length(6)
+      await discover('2027-06-06', version, '2025-06-18')
+      expect(await supported()).to.deep.equal([version, '2025-06-18'])
+      await discover(version)
+      expect(await supported()).to.deep.equal([version])
+    } finally {
+      await rig.close()
+    }
+  })
+
   it('a tool that is not offered is refused', async () => {
     const { response, body, asked } = await ask(call('drop'), headersOf('drop'))
     expect([response.status, body.error?.code, asked]).to.deep.equal([200, -32602, 0])
