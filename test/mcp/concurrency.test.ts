@@ -3,7 +3,7 @@ import { EventReader } from '../support/mcp-events.ts'
 import { startMcp } from '../support/mcp.ts'
 import type { McpRig } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
-import { call, initialize, stdio } from './program.ts'
+import { call, initialize, opened, stdio } from './program.ts'
 
 /** A key that may call twice at a time. */
 const settings = {
@@ -15,13 +15,13 @@ describe('mcp/concurrency', function () {
   this.timeout(300_000)
   let rig: McpRig
   let session: string
+  /** Rows of the exchanges that have opened the session. */
+  let begun: number
   afterEach(() => rig.close())
   const start = async (more: object = {}) => {
     rig = await startMcp({}, { ...settings, ...more })
-    const response = await rig.post(initialize())
-    session = response.headers.get('mcp-session-id') ?? ''
-    await response.text()
-    await rig.gateway.rows(1)
+    session = await opened(rig)
+    begun = (await rig.gateway.rows(1)).length
   }
   const lines = () => rig.gateway.lines.map((line) => String((JSON.parse(line) as { line?: unknown }).line))
   const pid = () => Number(lines().flatMap((line) => /^process (\d+)$/.exec(line)?.[1] ?? [])[0])
@@ -35,7 +35,7 @@ describe('mcp/concurrency', function () {
       await reader.next()
       await reader.leave()
     }
-    await rig.gateway.rows(3)
+    await rig.gateway.rows(begun + 2)
   }
   let calls = 2
   const third = async () => {

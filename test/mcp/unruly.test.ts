@@ -7,7 +7,7 @@ import { EventReader } from '../support/mcp-events.ts'
 import { bothTypes, startMcp } from '../support/mcp.ts'
 import type { Calling, McpRig, Rpc } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
-import { call, initialize, isAlive, program, stdio } from './program.ts'
+import { call, initialize, isAlive, opened, program, stdio } from './program.ts'
 
 describe('mcp: programs that do what they should not', function () {
   this.timeout(300_000)
@@ -36,9 +36,7 @@ describe('mcp: programs that do what they should not', function () {
   })
 
   const begin = async (server: string): Promise<Calling> => {
-    const response = await rig.post(initialize(), { server })
-    expect(response.status, await response.text()).to.equal(200)
-    const calling = { server, session: response.headers.get('mcp-session-id') ?? '' }
+    const calling = { server, session: await opened(rig, server) }
     begun.push(calling)
     return calling
   }
