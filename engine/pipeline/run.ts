@@ -95,6 +95,7 @@ export function stageStep({ place, at, provides, gives, run, timeout, strict }: 
     if (strict) assertGiven(name, provides, gives, given)
     for (const copy of copies) if (!copy(slots, given)) throw notGiven(name, provides, given)
     for (const copy of others) copy(slots, given)
+    for (const handler of given.answer?.handlers ?? []) handler.at ??= position
     scope.lap(place, 'ok')
   }
   const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) =>

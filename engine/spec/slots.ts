@@ -188,7 +188,10 @@ export interface Answering {
   watch(look: Look): UpstreamAnswer
 }
 
-export type EventHandler = { readonly make: () => EventMap } | { readonly look: Look }
+export type EventHandler = ({ readonly make: () => EventMap } | { readonly look: Look }) & {
+  /** The stage that added it, as `file:line:column (name)`; set by the engine. */
+  at?: string
+}
 
 /**
  * Changes the events of one answer. The last event it receives is always a single `finish` or `failure`, even when
@@ -196,7 +199,10 @@ export type EventHandler = { readonly make: () => EventMap } | { readonly look: 
  * client; if it returns neither for the last event, the received one does.
  */
 export interface EventMap {
-  /** The events that replace one event. An error thrown here ends the answer as a failure. */
+  /**
+   * The events that replace one event. An error thrown here ends the answer as a failure, and so does an event that
+   * breaks the rules of `GenerateEvent`.
+   */
   event(event: GenerateEvent): Iterable<GenerateEvent>
 }
 

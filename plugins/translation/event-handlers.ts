@@ -21,6 +21,7 @@ import type {
   Source,
   EventHandler,
 } from '../../engine/index.ts'
+import { EventRules } from './event-rules.ts'
 
 interface Surroundings {
   readonly host: Host
@@ -45,14 +46,14 @@ export class EventHandlers {
 
   /** The events to emit for one event; none after `finish` or `failure`. */
   pass(event: GenerateEvent): readonly GenerateEvent[] {
-    this.#steps ??= this.#handlers.map((handler) => new Step(this.#made(handler)))
+    this.#steps ??= this.#handlers.map((handler) => new Step(this.#made(handler), handler))
     let events: readonly GenerateEvent[] = [event]
     for (const step of this.#steps) events = this.#through(step, events)
     return events
   }
 
   #made(handler: EventHandler): EventMap {
-    if (!('make' in handler)) return watching(handler.look, this.#place)
+    if (!('make' in handler)) return watching(handler, this.#place)
     try {
       return handler.make()
     } catch (error) {
@@ -123,9 +124,10 @@ export class EventHandlers {
     } catch (error) {
       this.#refusal ??= { error }
       step.ended = true
+      const { at } = step
       const { code, cause } = asGatewayError(error)
       if (code === 'internal_error')
-        this.#place.host.log.error({ err: cause, id: this.#place.scope.id }, 'a stage failed to change an answer')
+        this.#place.host.log.error({ err: cause, id: this.#place.scope.id, at }, 'a stage failed to change an answer')
       return [...given, failure(error, this.#place)]
     }
   }
@@ -134,10 +136,16 @@ export class EventHandlers {
 /** Wraps a handler: it receives and emits nothing after the last event. */
 class Step {
   readonly #map: EventMap
+  /** Absent for watchers, which return what they got. */
+  readonly #rules: EventRules | undefined
+  /** The stage that added the handler. */
+  readonly at: string | undefined
   ended = false
 
-  constructor(map: EventMap) {
+  constructor(map: EventMap, handler: EventHandler) {
     this.#map = map
+    this.#rules = 'make' in handler ? new EventRules() : undefined
+    this.at = handler.at
   }
 
   pass(event: GenerateEvent, given: GenerateEvent[]): void {
@@ -145,6 +153,7 @@ class Step {
     const last = isLast(event)
     this.ended = last
     for (const one of this.#map.event(event)) {
+      this.#rules?.check(one)
       given.push(one)
       if (!isLast(one)) continue
       this.ended = true
@@ -158,7 +167,7 @@ function isLast({ type }: GenerateEvent): boolean {
   return type === 'finish' || type === 'failure'
 }
 
-function watching(look: Look, { host, scope }: Surroundings): EventMap {
+function watching({ look, at }: EventHandler & { readonly look: Look }, { host, scope }: Surroundings): EventMap {
   let looking = true
   return {
     event(event) {
@@ -166,7 +175,7 @@ function watching(look: Look, { host, scope }: Surroundings): EventMap {
         if (looking) look(event)
       } catch (error) {
         looking = false
-        host.log.error({ err: error, id: scope.id }, 'a stage failed to look at an answer')
+        host.log.error({ err: error, id: scope.id, at }, 'a stage failed to look at an answer')
       }
       return [event]
     },

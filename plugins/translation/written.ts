@@ -1,9 +1,20 @@
 import { GatewayError } from '../../engine/index.ts'
-import { FrameDecoder, answerHold, collect, encodeFrame, eventRoom, fold, pull, through } from '../../engine/kit.ts'
+import {
+  FrameDecoder,
+  answerHold,
+  asGatewayError,
+  collect,
+  encodeFrame,
+  eventRoom,
+  fold,
+  pull,
+  through,
+} from '../../engine/kit.ts'
 import type {
   EventParser,
   EventPrinter,
   Failure,
+  Frame,
   GenerateEvent,
   GenerateReply,
   Metered,
@@ -18,6 +29,8 @@ import { StopCut } from './stop-cut.ts'
 import type { EventHandlers } from './event-handlers.ts'
 import type { ClientAnswer, AnswerContext } from './answer-context.ts'
 import { asked, eventStream } from './answer-context.ts'
+
+const nothing = new Uint8Array()
 
 /** Most bytes of a stream that is collected into one answer. */
 const gatherLimit = 64 * 1024 * 1024
@@ -36,6 +49,8 @@ class Writing {
   #id: string | undefined
   #stop: string | undefined
   #failure: Failure | undefined
+  /** What is printed and not taken yet. */
+  #text = ''
   /** Bytes of text from the provider. */
   #said = 0
   /** The provider has sent its terminal event. */
@@ -52,13 +67,20 @@ class Writing {
     this.#named = exchange.named
   }
 
-  write(event: GenerateEvent): string {
-    if (!this.#cut) return this.#pass(event)
-    let text = ''
-    for (const one of this.#cut.write(event)) text += this.#pass(one)
-    if (this.#cut.sequence === undefined || this.ended) return text
-    const { sequence } = this.#cut
-    return text + this.#pass({ type: 'finish', stop: 'stop', stopSequence: sequence, usage: this.#spent().usage })
+  /** The bytes of the events that `take` is given. An error ends the answer as a failure, after what came before it. */
+  write(giving: () => void): Uint8Array | undefined {
+    try {
+      giving()
+    } catch (error) {
+      this.#break(error)
+    }
+    return this.#printed()
+  }
+
+  /** The bytes with which an error ends the answer; none if it has ended before. */
+  fail(error: unknown): Uint8Array {
+    this.#break(error)
+    return this.#printed() ?? nothing
   }
 
   /** A stop sequence or a stage ended the answer: the provider can stop. */
@@ -66,26 +88,76 @@ class Writing {
     return this.#cut?.sequence !== undefined || (this.ended && !this.#over)
   }
 
-  /** Takes an event of the provider. */
-  #pass(event: GenerateEvent): string {
-    if (this.#over) return ''
+  #printed(): Uint8Array | undefined {
+    const text = this.#text
+    this.#text = ''
+    return text === '' ? undefined : Buffer.from(text)
+  }
+
+  /** Takes an event of the answer; to be called by what `write` calls. */
+  take(event: GenerateEvent): void {
+    if (!this.#cut) return this.#pass(event)
+    for (const one of this.#cut.write(event)) this.#pass(one)
+    const { sequence } = this.#cut
+    if (sequence === undefined || this.ended) return
+    this.#pass({ type: 'finish', stop: 'stop', stopSequence: sequence, usage: this.#spent().usage })
+  }
+
+  #pass(event: GenerateEvent): void {
+    if (this.#over) return
     this.#hear(event)
+    this.#handle(event)
+  }
+
+  #handle(event: GenerateEvent): void {
     if (!this.#handlers) return this.#write(event)
-    let text = ''
-    for (const one of this.#handlers.pass(event)) text += this.#write(one)
-    return text
+    for (const one of this.#handlers.pass(event)) this.#write(one)
   }
 
   /** Prints an event for the client. */
-  #write(event: GenerateEvent): string {
-    if (this.ended) return ''
-    if (event.type === 'finish') this.#stop = event.stop
-    if (event.type === 'failure') this.#failure = event.failure
-    this.ended = event.type === 'finish' || event.type === 'failure'
-    let text = ''
+  #write(event: GenerateEvent): void {
+    if (this.ended) return
+    if (event.type === 'failure') return this.#fail(event.failure)
     const told = this.#named && event.type === 'start' ? nameless(event) : event
-    for (const frame of this.#writer.print(told)) text += encodeFrame(frame)
-    return text
+    for (const frame of this.#writer.print(told)) this.#text += encodeFrame(frame)
+    if (event.type !== 'finish') return
+    this.#stop = event.stop
+    this.ended = true
+  }
+
+  #break(error: unknown): void {
+    if (this.ended) return
+    const failure = failureOf(error, this.#exchange)
+    const { host, scope } = this.#exchange
+    const { code, cause } = asGatewayError(error)
+    if (code === 'internal_error') host.log.error({ err: cause, id: scope.id }, 'an answer could not be written')
+    const event = { type: 'failure', failure } as const
+    try {
+      for (const one of this.#cut?.write(event) ?? [event]) this.#handle(one)
+    } catch {
+      // What cannot be printed of a broken answer is lost with it.
+    }
+    // The handlers may have had their last event before.
+    if (!this.ended) this.#fail(failure)
+  }
+
+  #fail(failure: Failure): void {
+    this.ended = true
+    this.#failure = failure
+    for (const frame of this.#lastFrames(failure)) this.#text += encodeFrame(frame)
+  }
+
+  /** The protocol's own failing frames, if the printer cannot go on after an event that it could not print. */
+  #lastFrames(failure: Failure): readonly Frame[] {
+    const { codec } = this.#exchange
+    try {
+      const frames = [...this.#writer.print({ type: 'failure', failure })]
+      if (frames.length > 0) return frames
+    } catch {
+      // Its state is that of the event that it could not print.
+    }
+    const told = asked(this.#exchange)
+    return codec.guard?.(told).end(failure) ?? codec.fail?.(failure, told) ?? []
   }
 
   /** The measurement, once nothing more is printed. */
@@ -147,21 +219,21 @@ class Writing {
 export function written(exchange: AnswerContext, source: Source, reader: EventParser<GenerateEvent>): ClientAnswer {
   const writing = new Writing(exchange)
   const decoder = new FrameDecoder(eventRoom(exchange.host, exchange.scope))
-  const writeAll = (frames: Iterable<{ data: string }>): string => {
-    let text = ''
-    for (const frame of frames) for (const event of reader.parse(frame)) text += writing.write(shown(event, exchange))
-    return text
+  const take = (event: GenerateEvent) => writing.take(shown(event, exchange))
+  const takeAll = (frames: readonly Frame[]) => {
+    for (const frame of frames) for (const event of reader.parse(frame)) take(event)
+  }
+  const takeRest = () => {
+    takeAll(decoder.end())
+    for (const event of reader.end()) take(event)
+    if (!writing.ended) throw cutShort(exchange)
   }
   const translated = through(source, {
-    data: (chunk) => bytes(writeAll(decoder.push(chunk))),
+    data: (chunk) => writing.write(() => takeAll(decoder.push(chunk))),
     enough: () => writing.early,
-    end() {
-      let text = writeAll(decoder.end())
-      for (const event of reader.end()) text += writing.write(shown(event, exchange))
-      return bytes(text)
-    },
+    end: () => writing.write(takeRest),
     // A stream ends well after its terminal event, even if the upstream then breaks.
-    fail: (error) => Buffer.from(writing.write({ type: 'failure', failure: failureOf(error, exchange) })),
+    fail: (error) => writing.fail(error),
   })
   return streamBack(exchange, translated, writing)
 }
@@ -172,13 +244,13 @@ export function fromNeutral(exchange: AnswerContext, events: AsyncIterable<Gener
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       for await (const event of events) {
-        const text = writing.write(event)
-        if (text !== '') yield Buffer.from(text)
+        const bytes = writing.write(() => writing.take(event))
+        if (bytes) yield bytes
         if (writing.early) return
       }
       if (!writing.ended) throw cutShort(exchange)
     } catch (error) {
-      yield Buffer.from(writing.write({ type: 'failure', failure: failureOf(error, exchange) }))
+      yield writing.fail(error)
     }
   }
   return streamBack(exchange, pull(chunks()), writing)
@@ -222,8 +294,4 @@ function writerOf(exchange: AnswerContext): EventPrinter<GenerateEvent> {
       reason: `${codec.protocol} has no streams`,
     })
   return codec.events.printer(asked(exchange))
-}
-
-function bytes(text: string): Uint8Array | undefined {
-  return text === '' ? undefined : Buffer.from(text)
 }
