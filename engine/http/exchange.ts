@@ -8,6 +8,7 @@ import type { End } from '../spec/stage.ts'
 import { exchanges, toldReply } from '../telling.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag } from '../pipeline/bag.ts'
+import type { Eventual } from '../pipeline/later.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import { runUnreached } from '../pipeline/unreached.ts'
 import type { Sent } from './reply.ts'
@@ -19,7 +20,7 @@ import { traceContext } from './trace-context.ts'
  * Sends a reply: over HTTP, as messages of a socket, or not at all.
  * @param error that the reply tells
  */
-export type Send = (reply: Reply, headers: Record<string, string>, error?: GatewayError) => Promise<Sent>
+export type Send = (reply: Reply, headers: Record<string, string>, error?: GatewayError) => Eventual<Sent>
 
 /** For a pipeline without a reply, to which no route leads. */
 export const noReply: Reply = { status: 204, headers: {}, body: { kind: 'none' } }
@@ -52,47 +53,92 @@ export function runExchange(
     : exchange(pipeline, codec, slots, scope, send)
 }
 
-async function exchange(
+function exchange(
   pipeline: CompiledPipeline,
   codec: AnyClientCodec | undefined,
   slots: Bag,
   scope: ExchangeScope,
   send: Send,
 ): Promise<Ended> {
-  let reply: Reply
-  let sent: Sent
-  let error: GatewayError | undefined
-  let unsent: { readonly thrown: unknown } | undefined
-  scope.begin()
-  try {
-    const running = pipeline.run(slots, scope)
-    if (running !== undefined) await running
-    reply = slots.reply ?? noReply
-    sent = await send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope))
-  } catch (thrown) {
-    error = asGatewayError(thrown)
-    tell(pipeline, error, scope.id)
-    await runUnreached(pipeline, slots, scope)
-    reply = failedReply
-    try {
-      reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
-      sent = await send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope), error)
-    } catch (again) {
-      // The caller must learn of this error, but only after the exchange has ended.
-      unsent = { thrown: again }
-      sent = { bytes: 0, firstByte: undefined, left: false }
+  const run: Run = { pipeline, codec, slots, scope, send }
+  return new Promise((resolve, reject) => {
+    const close = (sent: Exchanged) => ended(run, sent, resolve, reject)
+    const refuse = (thrown: unknown) => void refused(run, thrown).then(close, reject)
+    const answer = () => {
+      try {
+        const reply = slots.reply ?? noReply
+        const sending = send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope))
+        sending.then((sent) => close({ reply, sent }), refuse)
+      } catch (thrown) {
+        refuse(thrown)
+      }
     }
-  } finally {
+    scope.begin()
+    try {
+      const running = pipeline.run(slots, scope)
+      if (running !== undefined) running.then(answer, refuse)
+      else answer()
+    } catch (thrown) {
+      refuse(thrown)
+    }
+  })
+}
+
+/** What an exchange runs with. */
+interface Run {
+  readonly pipeline: CompiledPipeline
+  readonly codec: AnyClientCodec | undefined
+  readonly slots: Bag
+  readonly scope: ExchangeScope
+  readonly send: Send
+}
+
+/** What was sent to the client. */
+interface Exchanged {
+  readonly reply: Reply
+  readonly sent: Sent
+  /** Why the exchange failed. */
+  readonly error?: GatewayError
+  /** What was thrown when the error was sent. */
+  readonly unsent?: { readonly thrown: unknown }
+}
+
+/** Sends the error of an exchange. */
+async function refused({ pipeline, codec, slots, scope, send }: Run, thrown: unknown): Promise<Exchanged> {
+  const error = asGatewayError(thrown)
+  tell(pipeline, error, scope.id)
+  await runUnreached(pipeline, slots, scope)
+  let reply = failedReply
+  try {
+    reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
+    const sent = await send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope), error)
+    return { reply, sent, error }
+  } catch (again) {
+    // The caller must learn of this error, but only after the exchange has ended.
+    return { reply, sent: { bytes: 0, firstByte: undefined, left: false }, error, unsent: { thrown: again } }
+  }
+}
+
+/** Releases what the exchange holds, and runs what follows it. */
+function ended(
+  { pipeline, slots, scope }: Run,
+  { reply, sent, error, unsent }: Exchanged,
+  resolve: (ended: Ended) => void,
+  reject: (error: unknown) => void,
+): void {
+  try {
     scope.end((thrown) =>
       pipeline.log.error({ err: thrown, id: scope.id }, 'a resource of the exchange could not be released'),
     )
+    const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots, pipeline)
+    const outcome = (slots.outcome = outcomeOf(reply, sent, wrong, scope, pipeline))
+    const close = (failures: Ended['failures']) => (unsent ? reject(unsent.thrown) : resolve({ outcome, failures }))
+    const finished = finish(pipeline, slots, scope, wrong)
+    if (finished instanceof Promise) finished.then(close, reject)
+    else close(finished)
+  } catch (thrown) {
+    reject(thrown)
   }
-  const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots, pipeline)
-  const outcome = (slots.outcome = outcomeOf(reply, sent, wrong, scope, pipeline))
-  const finished = finish(pipeline, slots, scope, wrong)
-  const failures = finished instanceof Promise ? await finished : finished
-  if (unsent) throw unsent.thrown
-  return { outcome, failures }
 }
 
 /** Logs what a client must not see: the cause of an internal error, or the reason a provider gave. */

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Flow } from '../spec/source.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { Reply } from '../spec/slots.ts'
+import { Later } from '../pipeline/later.ts'
 import { bufferOf } from '../stream/buffer-of.ts'
 import { watchSilence } from './keepalive.ts'
 import type { Beat } from './keepalive.ts'
@@ -27,7 +28,7 @@ export interface Sent {
 }
 
 /**
- * Sends a reply. Resolves once its last byte was handed to the system or the client disconnected. Never rejects;
+ * Sends a reply. Ends once its last byte was handed to the system or the client disconnected. Never fails;
  * throws for a reply that HTTP cannot send.
  * @param lasting the set to which a response that outlives its exchange is added until it ends
  * @param linger awaited before the connection of a whole reply is closed
@@ -39,7 +40,7 @@ export function sendReply(
   limits: SendLimits,
   lasting: Lasting,
   linger?: () => Promise<void>,
-): Promise<Sent> {
+): Later<Sent> {
   const body = reply.body
   switch (body.kind) {
     case 'json':
@@ -53,18 +54,23 @@ export function sendReply(
     case 'none':
       return sendBytes(response, reply.status, headers, undefined, limits, linger)
     case 'stream':
-      return new Promise((resolve) => {
-        headers['content-type'] = body.type
-        headers['cache-control'] ??= 'no-cache'
-        headers['x-accel-buffering'] = 'no'
-        response.writeHead(reply.status, headers)
-        if (!body.lasting) return relay(response, body, limits, resolve)
-        response.flushHeaders()
-        const leave = relay(response, body, limits, () => lasting.delete(leave))
-        if (!response.closed) lasting.add(leave)
-        resolve({ bytes: 0, firstByte: performance.now(), left: response.closed })
-      })
+      headers['content-type'] = body.type
+      headers['cache-control'] ??= 'no-cache'
+      headers['x-accel-buffering'] = 'no'
+      response.writeHead(reply.status, headers)
+      return sendStream(response, body, limits, lasting)
   }
+}
+
+function sendStream(response: ServerResponse, body: Streamed, limits: SendLimits, lasting: Lasting): Later<Sent> {
+  const sending = new Later<Sent>()
+  if (body.lasting) {
+    response.flushHeaders()
+    const leave = relay(response, body, limits, () => lasting.delete(leave))
+    if (!response.closed) lasting.add(leave)
+    sending.end({ bytes: 0, firstByte: performance.now(), left: response.closed })
+  } else relay(response, body, limits, (sent) => sending.end(sent))
+  return sending
 }
 
 function sendBytes(
@@ -74,20 +80,26 @@ function sendBytes(
   bytes: Uint8Array | undefined,
   { unread }: Pick<HttpLimits, 'unread'>,
   linger: (() => Promise<void>) | undefined,
-): Promise<Sent> {
-  return new Promise((resolve) => {
-    if (response.destroyed) return resolve({ bytes: 0, firstByte: undefined, left: true })
-    headers['content-length'] = String(bytes?.length ?? 0)
-    response.writeHead(status, headers)
-    const firstByte = performance.now()
-    const size = bytes?.length ?? 0
-    response.on('close', () => resolve({ bytes: size, firstByte, left: !response.writableFinished }))
-    if (!linger) return end(response, unread, bytes)
-    // The client has the whole body before the exchange ends.
-    if (bytes && response.req.method !== 'HEAD') response.write(bytes)
-    else response.flushHeaders()
-    void linger().then(() => end(response, unread))
-  })
+): Later<Sent> {
+  const sending = new Later<Sent>()
+  if (response.destroyed) {
+    sending.end({ bytes: 0, firstByte: undefined, left: true })
+    return sending
+  }
+  headers['content-length'] = String(bytes?.length ?? 0)
+  response.writeHead(status, headers)
+  const firstByte = performance.now()
+  const size = bytes?.length ?? 0
+  response.on('close', () => sending.end({ bytes: size, firstByte, left: !response.writableFinished }))
+  if (!linger) {
+    end(response, unread, bytes)
+    return sending
+  }
+  // The client has the whole body before the exchange ends.
+  if (bytes && response.req.method !== 'HEAD') response.write(bytes)
+  else response.flushHeaders()
+  void linger().then(() => end(response, unread))
+  return sending
 }
 
 /** Bytes up to which a copy as text is cheaper than a second write. */

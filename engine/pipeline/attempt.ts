@@ -9,6 +9,7 @@ import type { Bag } from './bag.ts'
 import { FurtherTries } from './further-tries.ts'
 import type { Waits } from './further-tries.ts'
 import { usualFailures } from './format.ts'
+import { followed } from './later.ts'
 import { milliseconds } from './options.ts'
 import type { RequestRetries, RetryBudget, RetryShare } from './retry-budget.ts'
 import type { RunScope, Step } from './step.ts'
@@ -55,13 +56,17 @@ export function attemptStep(attempt: Attempt): Step {
   const { otherwise } = attempt
   if (otherwise === undefined) return tries
   const matches = matcher(attempt.on)
-  return async (slots, scope) => {
-    try {
-      await tries(slots, scope)
-    } catch (thrown) {
+  return (slots, scope) => {
+    const rescue = (thrown: unknown) => {
       if (!matches(asGatewayError(thrown)) || over(scope)) throw thrown
       // A try works on a copy, so these are the slots from before it.
-      await otherwise(slots, scope)
+      return otherwise(slots, scope)
+    }
+    try {
+      const pending = tries(slots, scope)
+      return pending && followed(pending, () => undefined, rescue)
+    } catch (thrown) {
+      return rescue(thrown)
     }
   }
 }
@@ -69,36 +74,60 @@ export function attemptStep(attempt: Attempt): Step {
 function triesStep(attempt: Attempt): Step {
   const copies = puts(['model', ...attempt.gives] as SlotName[])
   const where = placed(attempt.on)
-  return async (slots, scope) => {
+  return (slots, scope) => {
     const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
     const calls = attempt.retries.request()
-    // Created for further tries only: in most exchanges the first try succeeds.
-    let further: FurtherTries | undefined
-    try {
-      for (let candidate = first(candidates, calls, attempt); ;) {
-        scope.attempt = further?.number ?? 1
-        const own: Bag = { ...slots, model: candidate }
-        try {
-          const pending = attempt.run(own, scope)
-          if (pending !== undefined) await pending
-          for (const copy of copies) copy(slots, own)
-          return
-        } catch (thrown) {
-          const error = asGatewayError(thrown)
-          noteFailure(scope, candidate, error)
-          further ??= new FurtherTries(candidates, calls, { ...attempt, where })
-          candidate = await following(further, error, scope)
-        }
-      }
-    } finally {
+    const ended = (own: Bag) => {
       calls.end()
+      for (const copy of copies) copy(slots, own)
     }
+    const begin = (own: Bag, number: number) => {
+      scope.attempt = number
+      return attempt.run(own, scope)
+    }
+    /** The further tries: in most exchanges the first one succeeds. */
+    const others = async (candidate: Candidate, thrown: unknown) => {
+      try {
+        const further = new FurtherTries(candidates, calls, { ...attempt, where })
+        for (let [failed, error] = [candidate, asGatewayError(thrown)]; ;) {
+          noteFailure(scope, failed, error)
+          const next = await following(further, error, scope)
+          const own: Bag = { ...slots, model: next }
+          try {
+            await begin(own, further.number)
+            return ended(own)
+          } catch (again) {
+            ;[failed, error] = [next, asGatewayError(again)]
+          }
+        }
+      } catch (last) {
+        calls.end()
+        throw last
+      }
+    }
+    const candidate = first(candidates, calls, attempt)
+    const own: Bag = { ...slots, model: candidate }
+    try {
+      const pending = begin(own, 1)
+      if (pending !== undefined)
+        return followed(
+          pending,
+          () => ended(own),
+          (thrown) => others(candidate, thrown),
+        )
+    } catch (thrown) {
+      return others(candidate, thrown)
+    }
+    ended(own)
+    return undefined
   }
 }
 
 function first([candidate]: readonly Candidate[], calls: RequestRetries, { at }: Attempt): Candidate {
-  if (candidate === undefined)
+  if (candidate === undefined) {
+    calls.end()
     throw atPlace(new GatewayError('internal_error', {}, { cause: new Error('there is no candidate to try') }), at)
+  }
   calls.call(candidate.provider.name)
   return candidate
 }

@@ -1,6 +1,8 @@
 // The global `performance` is a getter, which is slower.
 import { performance } from 'node:perf_hooks'
 import { GatewayError } from '../spec/error.ts'
+import { followed } from './later.ts'
+import type { Pending } from './later.ts'
 import type { RunScope, Step } from './step.ts'
 
 /** A waiting operation that is checked periodically. */
@@ -87,13 +89,19 @@ export function limitedStep(run: Step, limit: number): Step {
     const outer = scope.deadline
     const restore = () => void (scope.deadline = outer)
     scope.deadline = Math.min(outer, scope.clock() + limit)
-    let pending: Promise<void> | undefined
+    let pending: Pending | undefined
     try {
       pending = run(slots, scope)
     } finally {
       // A pending step continues under this deadline.
       if (pending === undefined) restore()
     }
-    return pending?.finally(restore)
+    return (
+      pending &&
+      followed(pending, restore, (error) => {
+        restore()
+        throw error
+      })
+    )
   }
 }

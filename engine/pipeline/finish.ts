@@ -6,6 +6,7 @@ import type { SlotName } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
 import type { Bag } from './bag.ts'
 import type { CompiledPipeline } from './run.ts'
+import type { Pending } from './later.ts'
 import type { RunScope, Step } from './step.ts'
 
 type Failures = readonly GatewayError[]
@@ -69,7 +70,7 @@ function runEach(steps: readonly Step[], log: Logger, slots: Bag, scope: RunScop
   }
   const run = (step: Step): Promise<void> | undefined => {
     try {
-      return step(slots, scope)?.catch(fail)
+      return settled(step(slots, scope), fail)
     } catch (thrown) {
       fail(thrown)
       return undefined
@@ -78,6 +79,17 @@ function runEach(steps: readonly Step[], log: Logger, slots: Bag, scope: RunScop
   let last: Promise<void> | undefined
   for (const step of steps) last = last === undefined ? run(step) : last.then(() => run(step))
   return last === undefined ? failures : last.then(() => failures)
+}
+
+/** A promise that never rejects; undefined if there is nothing to wait for. */
+function settled(pending: Pending | undefined, fail: (error: unknown) => void): Promise<void> | undefined {
+  if (pending === undefined) return undefined
+  return new Promise((resolve) => {
+    pending.then(resolve, (error) => {
+      fail(error)
+      resolve()
+    })
+  })
 }
 
 /** The nested steps of a step of `finally`: all of them run even if some fail, and failures are thrown at the end. */

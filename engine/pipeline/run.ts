@@ -5,6 +5,8 @@ import type { SlotName } from '../spec/slots.ts'
 import { isPromise, puts } from './bag.ts'
 import type { Bag } from './bag.ts'
 import { unwatch, waitForStage } from './deadline.ts'
+import { Later } from './later.ts'
+import type { Pending } from './later.ts'
 import type { Route } from './nodes.ts'
 import type { RunScope, StageRun, Step } from './step.ts'
 import type { Unreached } from './unreached.ts'
@@ -46,23 +48,44 @@ export function sequence(steps: readonly Step[]): Step {
   return (slots, scope) => {
     for (let index = 0; index < steps.length; index++) {
       const pending = (steps[index] as Step)(slots, scope)
-      if (pending !== undefined) return rest(steps, index + 1, pending, slots, scope)
+      if (pending !== undefined) return new Rest(steps, index, slots, scope).after(pending)
     }
     return undefined
   }
 }
 
-async function rest(
-  steps: readonly Step[],
-  from: number,
-  first: Promise<void>,
-  slots: Bag,
-  scope: RunScope,
-): Promise<void> {
-  await first
-  for (let index = from; index < steps.length; index++) {
-    const pending = (steps[index] as Step)(slots, scope)
-    if (pending !== undefined) await pending
+/** The steps after one that waits. */
+class Rest extends Later {
+  readonly #steps: readonly Step[]
+  #index: number
+  readonly #slots: Bag
+  readonly #scope: RunScope
+  readonly #next = () => this.#run()
+  readonly #broken = (error: unknown) => this.fail(error)
+
+  constructor(steps: readonly Step[], index: number, slots: Bag, scope: RunScope) {
+    super()
+    this.#steps = steps
+    this.#index = index
+    this.#slots = slots
+    this.#scope = scope
+  }
+
+  after(pending: Pending): this {
+    pending.then(this.#next, this.#broken)
+    return this
+  }
+
+  #run(): void {
+    try {
+      while (++this.#index < this.#steps.length) {
+        const pending = (this.#steps[this.#index] as Step)(this.#slots, this.#scope)
+        if (pending !== undefined) return void this.after(pending)
+      }
+    } catch (error) {
+      return this.fail(error)
+    }
+    this.end()
   }
 }
 
@@ -98,25 +121,26 @@ export function stageStep({ place, at, provides, gives, run, timeout, strict }: 
     for (const handler of given.answer?.handlers ?? []) handler.at ??= position
     scope.lap(place, 'ok')
   }
-  const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) =>
-    new Promise<void>((resolve, reject) => {
-      const refuse = (thrown: unknown) => reject(failed(thrown, scope))
-      const waiting = waitForStage(name, timeout, scope, refuse)
-      given.then(
-        (late) => {
-          if (!unwatch(waiting)) return
-          try {
-            assign(slots, late, scope)
-            resolve()
-          } catch (thrown) {
-            refuse(thrown)
-          }
-        },
-        (thrown: unknown) => {
-          if (unwatch(waiting)) refuse(thrown)
-        },
-      )
-    })
+  const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) => {
+    const later = new Later()
+    const refuse = (thrown: unknown) => later.fail(failed(thrown, scope))
+    const waiting = waitForStage(name, timeout, scope, refuse)
+    given.then(
+      (late) => {
+        if (!unwatch(waiting)) return
+        try {
+          assign(slots, late, scope)
+        } catch (thrown) {
+          return refuse(thrown)
+        }
+        later.end()
+      },
+      (thrown: unknown) => {
+        if (unwatch(waiting)) refuse(thrown)
+      },
+    )
+    return later
+  }
   return (slots, scope) => {
     try {
       const given = run(slots, scope)

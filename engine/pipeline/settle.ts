@@ -1,8 +1,10 @@
 import { asGatewayError } from '../spec/error.ts'
 import { isPromise } from './bag.ts'
+import type { Bag } from './bag.ts'
 import { Settlement } from './settlement.ts'
 import type { Settler } from './settlement.ts'
-import type { StageRun, Step } from './step.ts'
+import { followed } from './later.ts'
+import type { RunScope, StageRun, Step } from './step.ts'
 
 /** A settling stage: its settlement is kept with the path on which it runs. */
 export function settling(run: StageRun, by: Settler): StageRun {
@@ -16,18 +18,38 @@ export function settling(run: StageRun, by: Settler): StageRun {
 
 /** A try with settling stages: a path of its own, which settles at once when it fails. */
 export function settlingTry(run: Step): Step {
-  return async (slots, scope) => {
+  return (slots, scope) => {
     const outer = (scope.settlement ??= new Settlement(scope.id))
     const own = (scope.settlement = new Settlement(scope.id))
-    try {
-      await run(slots, scope)
+    const joined = () => {
       own.join(outer)
-    } catch (thrown) {
-      await own.end(slots, asGatewayError(thrown))
-      own.fail(outer)
-      throw thrown
-    } finally {
       scope.settlement = outer
     }
+    const broken = (thrown: unknown) => failedTry(own, outer, slots, scope, thrown)
+    try {
+      const pending = run(slots, scope)
+      if (pending !== undefined) return followed(pending, joined, broken)
+    } catch (thrown) {
+      return broken(thrown)
+    }
+    joined()
+    return undefined
+  }
+}
+
+/** Settles a try that has failed, and fails with its error. */
+async function failedTry(
+  own: Settlement,
+  outer: Settlement,
+  slots: Bag,
+  scope: RunScope,
+  thrown: unknown,
+): Promise<void> {
+  try {
+    await own.end(slots, asGatewayError(thrown))
+    own.fail(outer)
+    throw thrown
+  } finally {
+    scope.settlement = outer
   }
 }

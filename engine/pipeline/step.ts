@@ -1,6 +1,7 @@
 import type { Lap, Scope, StagePlace } from '../spec/scope.ts'
 import type { Settle } from '../spec/stage.ts'
 import type { Bag } from './bag.ts'
+import type { Pending } from './later.ts'
 import type { Settlement } from './settlement.ts'
 
 /** The scope as the engine sees it. */
@@ -23,8 +24,8 @@ export interface RunScope extends Scope {
   settlement: Settlement | undefined
 }
 
-/** A step ready to run. Returns a promise only if it has to wait. */
-export type Step = (slots: Bag, scope: RunScope) => Promise<void> | undefined
+/** A step ready to run. Returns something to wait for only if it has to wait. */
+export type Step = (slots: Bag, scope: RunScope) => Pending | undefined
 
 /** The function that building a stage returned. */
 export type StageRun = (slots: Bag, scope: RunScope, settle?: Settle<Bag>) => Bag | Promise<Bag>

@@ -3,6 +3,8 @@ import type { ToldAttempt, ToldEnd, ToldError, ToldStage } from '../spec/telling
 import { attempts, stages, toldError } from '../telling.ts'
 import type { Telling } from '../telling.ts'
 import type { Bag } from './bag.ts'
+import { followed } from './later.ts'
+import type { Pending } from './later.ts'
 import type { RunScope, Step } from './step.ts'
 
 /** The step of a stage, reported to listeners that are present when it begins. */
@@ -28,13 +30,13 @@ function tell(step: Step, over: (error?: ToldError) => void, slots: Bag, scope: 
     over(toldError(thrown))
     throw thrown
   }
-  let pending: Promise<void> | undefined
+  let pending: Pending | undefined
   try {
     pending = step(slots, scope)
   } catch (thrown) {
     return fail(thrown)
   }
-  if (pending !== undefined) return pending.then(() => over(), fail)
+  if (pending !== undefined) return followed(pending, () => over(), fail)
   over()
   return undefined
 }

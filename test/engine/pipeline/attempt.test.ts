@@ -42,7 +42,7 @@ async function ask(script: Record<string, GatewayError[]>, options: Partial<Atte
     run,
     ...options,
   })
-  const outcome = await (step(slots, scope) ?? Promise.resolve()).then(
+  const outcome = await Promise.try(async () => step(slots, scope)).then(
     () => 'served',
     (error: GatewayError) => error,
   )

@@ -47,7 +47,7 @@ describe('what is told of steps', () => {
     subscribe('sluice:stage:end', listen)
     try {
       for (const [step, error] of told) {
-        const thrown = await Promise.try(() => step({}, new TestScope())).catch((caught: unknown) => caught)
+        const thrown = await Promise.try(async () => step({}, new TestScope())).catch((caught: unknown) => caught)
         expect(thrown === undefined).to.equal(error === undefined)
         const [end, ...others] = ends.splice(0)
         expect(others).to.deep.equal([])

@@ -1,0 +1,69 @@
+/** The end of something that has begun. Every promise is one; a listener is called once, and its result is ignored. */
+export interface Eventual<T> {
+  then(ended: (value: T) => void, failed: (error: unknown) => void): unknown
+}
+
+/** The end of steps, which leave what they give in the slots. */
+export type Pending = Eventual<void>
+
+/**
+ * An `Eventual` that costs one object: a promise for each wait of each step would cost more than most steps. It has one
+ * listener, which is called at once, not in a later microtask.
+ */
+export class Later<T = void> implements Eventual<T> {
+  #ended: ((value: T) => void) | undefined
+  #failed: ((error: unknown) => void) | undefined
+  #state: 'waiting' | 'over' | 'broken' = 'waiting'
+  #result: unknown
+
+  end(value: T): void {
+    this.#state = 'over'
+    this.#result = value
+    this.#ended?.(value)
+  }
+
+  fail(error: unknown): void {
+    this.#state = 'broken'
+    this.#result = error
+    this.#failed?.(error)
+  }
+
+  then(ended: (value: T) => void, failed: (error: unknown) => void): void {
+    if (this.#state === 'over') ended(this.#result as T)
+    else if (this.#state === 'broken') failed(this.#result)
+    else [this.#ended, this.#failed] = [ended, failed]
+  }
+}
+
+/**
+ * `pending` followed by `act`, which fails it by throwing, and prolongs it by what it returns.
+ * @param otherwise called instead with the failure; absent: it fails with it
+ */
+export function followed(
+  pending: Pending,
+  act: () => Pending | undefined | void,
+  otherwise: (error: unknown) => Pending | undefined | void = rethrow,
+): Later {
+  const later = new Later()
+  const end = () => later.end()
+  const fail = (error: unknown) => later.fail(error)
+  const go = (how: (error: unknown) => Pending | undefined | void, error?: unknown) => {
+    let more: Pending | undefined | void
+    try {
+      more = how(error)
+    } catch (thrown) {
+      return later.fail(thrown)
+    }
+    if (more) more.then(end, fail)
+    else later.end()
+  }
+  pending.then(
+    () => go(act),
+    (error) => go(otherwise, error),
+  )
+  return later
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}
