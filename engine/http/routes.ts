@@ -35,6 +35,8 @@ export interface Asked {
 export interface Routes {
   /** A WebSocket upgrade has the method `WS`. */
   match(asked: Asked): Matched
+  /** Whether a request goes to a path without parameters whose pipeline speaks a protocol. */
+  speaks(asked: Asked): boolean
 }
 
 const known = new WeakMap<Snapshot, Routes>()
@@ -55,7 +57,7 @@ export function routesOf(snapshot: Snapshot): Routes {
 function createRoutes(snapshot: Snapshot): Routes {
   const router = new Router({ sensitive: true, strict: false })
   // Most requests go to a path without parameters, which is found without matching patterns.
-  const fixed = new Map<string, Matched>()
+  const fixed = new Map<string, Endpoint>()
   const endpoints = new Map<string, Endpoint>()
   const speaking = [...snapshot.registry.codecs.values()].filter(speaksToClients)
   const marked = speaking.flatMap((codec) =>
@@ -92,12 +94,13 @@ function createRoutes(snapshot: Snapshot): Routes {
     const wanted = 'error' in found ? /text\/html|\*\/\*/ : /text\/html/
     return wanted.test(accepted) ? { ...endpoint, params: { '*': path.slice(1) } } : undefined
   }
+  const exact = (method: string, path: string) =>
+    fixed.get(`${method} ${path}`) ?? (path.endsWith('/') ? fixed.get(`${method} ${path.slice(0, -1)}`) : undefined)
   return {
+    speaks: ({ method, path }) => exact(method, path)?.codec !== undefined,
     match(asked) {
       const { method, path, headers } = asked
-      const exact =
-        fixed.get(`${method} ${path}`) ?? (path.endsWith('/') ? fixed.get(`${method} ${path.slice(0, -1)}`) : undefined)
-      const found = exact ?? search(router, endpoints, method, path)
+      const found = exact(method, path) ?? search(router, endpoints, method, path)
       const yields = 'error' in found ? found.error.code === 'not_found' : found.alias
       const other = yields && left.size > 0 ? remaining(asked, found) : undefined
       if (other) return other

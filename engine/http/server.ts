@@ -10,6 +10,8 @@ import { isPreflight } from './cors.ts'
 import { byteBudgetOf } from '../stream/byte-budget.ts'
 import type { Room } from '../stream/byte-budget.ts'
 import type { Bag } from '../pipeline/bag.ts'
+import { Later } from '../pipeline/later.ts'
+import type { Eventual } from '../pipeline/later.ts'
 import { drain } from './drain.ts'
 import { edgeOf } from './edge.ts'
 import type { Edge } from './edge.ts'
@@ -96,35 +98,33 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
   }
   let probe = 60_000
   const sockets = new Sockets({ live, log, limits: limits.sockets, budget, shares: memory, closing: () => closing })
-  const app = new Koa()
-  app.silent = true
-  app.use(async (context) => {
-    // The exchange writes to the response itself: Koa's handling of bodies ends before a stream does.
-    context.respond = false
-    const { req, res } = context
+  const answer: Answer = (req, res, done) => {
     const connection = connectionOf(req.socket)
-    if (connection.unsafe) return
+    if (connection.unsafe) return done()
     connection.response = res
     const snapshot = live.acquire()
+    const over = () => {
+      // A lasting response may have started after the others were told to end.
+      if (closing) for (const leave of running.lasting) leave()
+      live.release(snapshot)
+      done()
+    }
+    const broken = (error: unknown) => {
+      log.error({ err: error }, 'an exchange ended without a reply')
+      res.destroy()
+      live.release(snapshot)
+      done()
+    }
     try {
       if (draining()) res.setHeader('connection', 'close')
       const silence = snapshot.settings.server_config.keepalive.sse_interval
-      await serve(
-        req,
-        res,
-        routesOf(snapshot).match(asked(req)),
-        { ...running, silence, edge: edgeOf(snapshot, live) },
-        connection,
-      )
-      // A lasting response may have started after the others were told to end.
-      if (closing) for (const leave of running.lasting) leave()
+      const serving = { ...running, silence, edge: edgeOf(snapshot, live) }
+      serve(req, res, routesOf(snapshot).match(asked(req)), serving, connection).then(over, broken)
     } catch (error) {
-      log.error({ err: error }, 'an exchange ended without a reply')
-      res.destroy()
-    } finally {
-      live.release(snapshot)
+      broken(error)
     }
-  })
+  }
+  const others = throughKoa(answer)
   const server = createServer(
     {
       keepAliveTimeout: limits.idle,
@@ -136,7 +136,11 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
       // The guard refuses it, like every other unsafe request.
       requireHostHeader: false,
     },
-    app.callback(),
+    (request, response) => {
+      // What speaks a protocol of models is most of the traffic. Koa would only cost it time.
+      if (!closing && routesOf(live.current).speaks(asked(request))) answer(request, response, () => undefined)
+      else void others(request, response)
+    },
   )
   // `onHalfClose`, not Node, decides whether a client has disconnected or only finished sending.
   Object.assign(server, { httpAllowHalfOpen: true })
@@ -174,13 +178,28 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
   }
 }
 
-async function serve(
+/** Answers a request; `done` is called after its exchange. */
+type Answer = (request: IncomingMessage, response: ServerResponse, done: () => void) => void
+
+/** Koa in front of an answer that writes to the response itself. */
+function throughKoa(answer: Answer) {
+  const app = new Koa()
+  app.silent = true
+  app.use((context) => {
+    // Koa's handling of bodies ends before a stream does.
+    context.respond = false
+    return new Promise<void>((resolve) => answer(context.req, context.res, resolve))
+  })
+  return app.callback()
+}
+
+function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
   { limits, memory, disk, spool, scopes, lasting, scrub, silence, edge }: Serving,
   connection: Connection,
-): Promise<void> {
+): Eventual<unknown> {
   const scope = new ExchangeScope()
   const { path } = asked(request)
   const asksBefore = isPreflight(request)
@@ -198,8 +217,7 @@ async function serve(
   }
   const wrong = suspicious(request)
   if (wrong === undefined && asksBefore) {
-    await send(noReply, { 'x-request-id': scope.id })
-    return
+    return send(noReply, { 'x-request-id': scope.id })
   }
   if (wrong !== undefined || 'error' in matched) {
     const error =
@@ -213,8 +231,7 @@ async function serve(
       connection.unsafe = true
       headers['connection'] = 'close'
     }
-    await send(reply, headers)
-    return
+    return send(reply, headers)
   }
   const slots: Bag = {}
   const ingress = new HttpIngress(request, matched, { limits, memory, disk, scope, spool, edge, slots })
@@ -224,12 +241,19 @@ async function serve(
     scopes.delete(scope)
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
-  try {
-    await runExchange(matched.pipeline, matched.codec, slots, scope, send)
-  } finally {
-    // Not earlier: stages that run at the end of an exchange may still read the body.
-    ingress.release()
-  }
+  const ending = new Later<unknown>()
+  // Not earlier: stages that run at the end of an exchange may still read the body.
+  runExchange(matched.pipeline, matched.codec, slots, scope, send).then(
+    () => {
+      ingress.release()
+      ending.end(undefined)
+    },
+    (error: unknown) => {
+      ingress.release()
+      ending.fail(error)
+    },
+  )
+  return ending
 }
 
 /** Adds CORS headers to those of a response. */
