@@ -10,32 +10,38 @@ import type { Hold } from './byte-budget.ts'
  * budget is exhausted (`overloaded`).
  */
 export function collect(source: Source, limit: number, hold?: Hold): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const parts: Uint8Array[] = []
-    let size = 0
-    const refuse = (error: Error) => {
-      parts.length = 0
-      hold?.release()
-      reject(error)
-    }
-    const flow: Flow = source.open({
-      data(chunk) {
-        size += chunk.length
-        const error =
-          size > limit ? tooLarge(limit) : hold?.take(chunk.length) === false ? byteBudgetSpent() : undefined
-        if (!error) {
-          parts.push(chunk)
-          return
-        }
-        flow.cancel(error)
-        refuse(error)
-      },
-      end() {
-        resolve(joinedBytes(parts))
-      },
-      fail: refuse,
-    })
+  return new Promise((end, fail) => collecting(source, limit, hold, { end, fail }))
+}
+
+/** Like `collect`, without a promise. */
+export function collecting(source: Source, limit: number, hold: Hold | undefined, { end, fail }: Collected): void {
+  const parts: Uint8Array[] = []
+  let size = 0
+  const refuse = (error: Error) => {
+    parts.length = 0
+    hold?.release()
+    fail(error)
+  }
+  const flow: Flow = source.open({
+    data(chunk) {
+      size += chunk.length
+      const error = size > limit ? tooLarge(limit) : hold?.take(chunk.length) === false ? byteBudgetSpent() : undefined
+      if (!error) {
+        parts.push(chunk)
+        return
+      }
+      flow.cancel(error)
+      refuse(error)
+    },
+    end: () => end(joinedBytes(parts)),
+    fail: refuse,
   })
+}
+
+/** Receives what was collected, or why it was not; one of both, once. */
+export interface Collected {
+  readonly end: (bytes: Buffer) => void
+  readonly fail: (error: Error) => void
 }
 
 /** The error for a body beyond the limit. */

@@ -6,7 +6,7 @@ import {
   JsonLines,
   answerHold,
   answering,
-  collect,
+  collecting,
   duration,
   durationSchema,
   eventRoom,
@@ -79,37 +79,60 @@ export default defineStage({
     // No client waits, and a whole answer shows no progress before its end.
     const patient: Call['timeouts'] = { firstByte: total, idle: total, total }
     const { limit, once } = config
-    return async ({ request, model, upstream }, scope) => {
-      const started = performance.now()
-      const { operation } = request
-      const timeouts = request.background ? patient : usual
-      const free = prices.asks(scope)
-      try {
-        if (model.offer.protocol === undefined)
-          return { upstream, answer: answering(operation, await askNeutral(request, model, scope, timeouts)) }
-        const codec = host.upstreamCodec(model.offer.protocol)
-        const asking = async (upstream: Upstream) => {
-          const answer = await ask(request, model, upstream, { codec, scope, timeouts, once })
-          const used: Reading['used'] = (reported) => prices.addFailed(scope, model.model.pricing, reported)
-          const reading = { codec, limit, host, scope, used, translated: !upstream.same }
-          return { upstream, answer: answering(operation, await begun(answer, model, reading)) }
+    return ({ request, model, upstream }, scope) =>
+      new Promise((resolve, reject) => {
+        const started = performance.now()
+        const { operation } = request
+        const { protocol } = model.offer
+        const timeouts = request.background ? patient : usual
+        const free = prices.asks(scope)
+        const over = () => scope.time('upstream', performance.now() - started)
+        const refuse = (error: unknown) => {
+          over()
+          if (isRefused(error)) free()
+          reject(lacking(error, request) ? request.missing : error)
         }
-        return await asking(upstream).catch((error: unknown) => {
-          const whole = forgotten(error) && upstream.whole?.()
-          if (whole) scope.note('conversation', 'lost by the provider')
-          const other = whole || without(upstream, error)
-          if (!other) throw error
-          return asking(other)
-        })
-      } catch (error) {
-        if (isRefused(error)) free()
-        throw lacking(error, request) ? request.missing : error
-      } finally {
-        scope.time('upstream', performance.now() - started)
-      }
-    }
+        const give = (upstream: Upstream, content: AnswerContent) => {
+          over()
+          resolve({ upstream, answer: answering(operation, content) })
+        }
+        const used: Reading['used'] = (reported) => prices.addFailed(scope, model.model.pricing, reported)
+        const asked = (codec: AnyUpstreamCodec, upstream: Upstream, failed: (error: unknown) => void) => {
+          const reading = { codec, limit, host, scope, used, translated: !upstream.same }
+          const given = (content: AnswerContent) => give(upstream, content)
+          guarded(failed, () =>
+            ask(request, model, upstream, { codec, scope, timeouts, once }).then(
+              (answer) => guarded(failed, () => begun(answer, model, reading, given, failed)),
+              failed,
+            ),
+          )
+        }
+        if (protocol === undefined) {
+          askNeutral(request, model, scope, timeouts).then((content) => give(upstream, content), refuse)
+          return
+        }
+        const codec = host.upstreamCodec(protocol)
+        asked(codec, upstream, (error) =>
+          guarded(refuse, () => {
+            const whole = forgotten(error) && upstream.whole?.()
+            if (whole) scope.note('conversation', 'lost by the provider')
+            const other = whole || without(upstream, error)
+            if (other) asked(codec, other, refuse)
+            else refuse(error)
+          }),
+        )
+      })
   },
 })
+
+/** A callback of a promise must not throw: nobody would hear of it. */
+function guarded(failed: (error: unknown) => void, act: () => unknown): void {
+  try {
+    act()
+  } catch (error) {
+    failed(error)
+  }
+}
 
 /** The request without what the gateway has added to it, if that is what the provider refused. */
 function without({ added }: Upstream, error: unknown): Upstream | undefined {
@@ -156,36 +179,64 @@ interface Reading {
   readonly used: (reported: Metered) => void
 }
 
-/** The kind of answer by its media type, once enough bytes have arrived to be certain. */
-function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<AnswerContent> {
-  const { codec, limit, host, scope } = reading
-  if (answer.status >= 400) return refusal(answer, candidate, reading).then((error) => Promise.reject(error))
+/** The kind of answer by its media type, once enough bytes have arrived to be certain. Calls one of its functions. */
+function begun(
+  answer: Answer,
+  candidate: Candidate,
+  reading: Reading,
+  given: (content: AnswerContent) => void,
+  failed: (error: unknown) => void,
+): void {
+  const { codec } = reading
+  if (answer.status >= 400) return void refusal(answer, candidate, reading).then(failed, failed)
   const type = answer.headers['content-type'] ?? ''
   const media = type.toLowerCase()
   const json = media.startsWith('application/json')
   // A protocol without events and failing frames has no streams. If one arrives anyway, it is parsed as a whole answer.
   if (codec.failed || codec.events) {
     const source = framed(answer.body, media, reading)
-    if (source) return events(source, candidate.model.name, reading)
+    if (source) return void events(source, candidate.model.name, reading).then(given, failed)
   }
-  if (codec.answers === 'bytes' && !json)
-    return peek(answer.body, () => true).then(({ source }) => ({
+  if (codec.answers === 'bytes' && !json) {
+    const bytes = ({ source }: { readonly source: Source }): AnswerContent => ({
       kind: 'bytes',
       source,
       type: type === '' ? 'application/octet-stream' : type,
-    }))
+    })
+    return void peek(answer.body, () => true).then((peeked) => given(bytes(peeked)), failed)
+  }
+  whole(answer, type, candidate, reading, given, failed)
+}
+
+/** An answer that is read to its end. */
+function whole(
+  answer: Answer,
+  type: string,
+  candidate: Candidate,
+  reading: Reading,
+  given: (content: AnswerContent) => void,
+  failed: (error: unknown) => void,
+): void {
+  const { codec, limit, host, scope } = reading
+  const json = type.toLowerCase().startsWith('application/json')
   const hold = answerHold(host, scope)
-  return collect(answer.body, limit, hold).then((bytes) => {
+  const read = (bytes: Buffer): AnswerContent => {
     // A transcript may be plain text or subtitles; only the client knows whether that is right.
     if (codec.answers === 'text' && !json) return { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
+    // Official clients do not parse JSON with another media type.
+    return wholeAnswer(bytes, json ? type : 'application/json', candidate, reading)
+  }
+  const end = (bytes: Buffer) => {
+    let content: AnswerContent
     try {
-      // Official clients do not parse JSON with another media type.
-      return wholeAnswer(bytes, json ? type : 'application/json', candidate, reading)
+      content = read(bytes)
     } catch (error) {
       hold.release()
-      throw error
+      return failed(error)
     }
-  })
+    given(content)
+  }
+  collecting(answer.body, limit, hold, { end, fail: failed })
 }
 
 function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading: Reading): AnswerContent {

@@ -318,6 +318,7 @@ const promised = {
       checkInput
       checkTimeouts
       collect
+      collecting
       columns
       count
       customInput
