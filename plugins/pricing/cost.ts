@@ -129,18 +129,20 @@ function tokensOf(usage: Usage, pricing: Pricing): Used[] {
   const { cacheWriteHour = 0, inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0 } = usage
   const { input, output, cache_read: cacheRead = input } = pricing
   const cacheWrite = pricing.cache_write ?? (input === undefined ? undefined : input * WRITTEN)
-  return [
-    [usage.input - inputAudio - inputImage, input],
-    [inputAudio, pricing.input_audio ?? input],
-    [inputImage, pricing.input_image ?? input],
-    [usage.cacheRead, cacheRead],
-    [usage.cacheWrite - cacheWriteHour, cacheWrite],
-    [cacheWriteHour, pricing.cache_write_1h ?? cacheWrite],
-    [usage.output - outputAudio - outputImage, output],
-    [outputAudio, pricing.output_audio ?? output],
-    [outputImage, pricing.output_image ?? output],
-    [usage.reasoning, pricing.reasoning ?? output],
-  ]
+  const used: Used[] = []
+  // Most answers fill two of the ten buckets.
+  const add = (amount: number, price: number | undefined) => amount !== 0 && used.push([amount, price])
+  add(usage.input - inputAudio - inputImage, input)
+  add(inputAudio, pricing.input_audio ?? input)
+  add(inputImage, pricing.input_image ?? input)
+  add(usage.cacheRead, cacheRead)
+  add(usage.cacheWrite - cacheWriteHour, cacheWrite)
+  add(cacheWriteHour, pricing.cache_write_1h ?? cacheWrite)
+  add(usage.output - outputAudio - outputImage, output)
+  add(outputAudio, pricing.output_audio ?? output)
+  add(outputImage, pricing.output_image ?? output)
+  add(usage.reasoning, pricing.reasoning ?? output)
+  return used
 }
 
 function sumOf(used: readonly Used[]): number | undefined {
@@ -174,9 +176,11 @@ export function isPlausible(usage: Usage): boolean {
   const { input, cacheRead, cacheWrite, cacheWriteHour = 0, output, reasoning } = usage
   const { inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0, searches = 0, cost = 0 } = usage
   if (!Number.isFinite(cost) || cost < 0) return false
-  const buckets = [input, cacheRead, cacheWrite, output, reasoning]
-  const parts = [cacheWriteHour, inputAudio, inputImage, outputAudio, outputImage, searches]
-  if (![...buckets, ...parts].every(isCount)) return false
+  const areBuckets =
+    isCount(input) && isCount(cacheRead) && isCount(cacheWrite) && isCount(output) && isCount(reasoning)
+  const isAudio = isCount(inputAudio) && isCount(outputAudio)
+  const areParts = isAudio && isCount(cacheWriteHour) && isCount(inputImage) && isCount(outputImage)
+  if (!areBuckets || !areParts || !isCount(searches)) return false
   return cacheWriteHour <= cacheWrite && inputAudio + inputImage <= input && outputAudio + outputImage <= output
 }
 

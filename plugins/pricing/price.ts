@@ -111,10 +111,13 @@ function sumOf(
   const all = [...uses, ...beside]
   const asInput = pricedAsInput(all)
   if (asInput.length > 0) scope.note('priced_as_input', asInput)
-  const billed = (usage: Usage | undefined) => (usage && counted === 'input' ? { ...usage, ...noOutput } : usage)
-  const micros = costOfAll(all.map((use) => ({ ...use, usage: billed(use.usage) })))
+  const micros = costOfAll(counted === 'input' ? all.map(ofInput) : all)
   const tokens = uses.map(({ usage }) => usage).reduce((sum, usage) => sum && usage && addedUp(sum, usage))
   return { tokens, cost: { micros, origin: micros === undefined ? 'unknown' : origin } }
+}
+
+function ofInput({ usage, ...others }: Use): Use {
+  return { ...others, usage: usage && { ...usage, ...noOutput } }
 }
 
 function addedUp(one: Usage, other: Usage): Usage {
