@@ -129,7 +129,8 @@ export class DutyProof {
     const { needs, provides, gives, pays = [] } = stage
     const owing = this.#owing(stage, states)
     this.#exit(owing)
-    if (stage.ends) return []
+    // In `finally`, what follows a failure runs, and what is owed stays owed.
+    if (stage.ends) return this.#belongs ? owing : []
     for (const duty of pays) this.#pay(duty, owing)
     // A stage that does not need what it gives has not made it of what was there.
     const anew = givenBy(stage).filter((slot) => !needs.includes(slot))

@@ -154,7 +154,7 @@ export interface StageParts<
    * path on which one has.
    */
   readonly notAfter?: readonly string[]
-  /** Whether it never succeeds, so that its path ends with it: nothing that follows is reached, and nothing is owed. */
+  /** Whether it never succeeds, so that its path ends with it: nothing that follows is reached. In `finally` it ends nothing. */
   readonly ends?: boolean
   /** Whether it reads the body of the request: it cannot be used on routes whose requests have none. */
   readonly readsBody?: boolean

@@ -34,9 +34,10 @@ export default defineStage({
       const charged = limits.running.of(scope).micros
       const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model, charged }
       const code = outcome.error?.code
-      const isLost = job !== undefined && !limits.charges.isOpen(id) && (code === lost || code === unstarted)
+      const isLost =
+        job !== undefined && limits.charges.openOf(id) === undefined && (code === lost || code === unstarted)
       const isUnknown = model === undefined && bill?.cost.micros === undefined
-      const isLeft = isUnknown && limits.charges.isOpen(id) && leftEarly(code, scope)
+      const isLeft = isUnknown && limits.charges.openOf(id) !== undefined && leftEarly(code, scope)
       if (!isLost && !isLeft) return after(limits.charges.charge(ended), note)
       const { budgets, places } = limits.rules.of(principal, holders)
       if (isLeft) return limits.charges.chargeLost(ended, budgets, true).then(note)

@@ -71,13 +71,14 @@ export class Charges {
     this.#ledger = ledger
   }
 
+  /** Takes a hold that takes the place of an earlier one of the exchange. */
   reserved(id: string, reservation: Reservation): void {
     this.#reservations.set(id, reservation)
   }
 
-  /** Whether an exchange has a hold that nobody has charged yet. */
-  isOpen(id: string): boolean {
-    return this.#reservations.has(id)
+  /** The hold of an exchange that nobody has charged yet. */
+  openOf(id: string): Reservation | undefined {
+    return this.#reservations.get(id)
   }
 
   /** The run of the exchange takes its hold over, in whatever process. */

@@ -11,12 +11,13 @@ import { after } from './soon.ts'
 
 /**
  * Holds money for a request in the budgets of its key, the key's owner and the gateway, all or nothing: what the
- * dearest candidate is estimated to cost, or as many times as much as answers of that model cost lately. Candidates for which too little is left are not tried, nor those that cost more than the
- * request says it may. A response in the background keeps its hold until its run has ended.
+ * dearest candidate is estimated to cost, or as many times as much as answers of that model cost lately. Candidates for
+ * which too little is left are not tried, nor those that cost more than the request says it may. Where candidates are
+ * chosen anew, it holds for them in place of the first ones, and never less than before. A response in the background
+ * keeps its hold until its run has ended.
  */
 export default defineStage({
   name: 'reserve',
-  notAfter: ['reserve'],
   summary: 'Hold money for the request, and leave out candidates that no budget admits.',
   config: noConfig,
   needs: ['request', 'candidates'],
@@ -29,7 +30,9 @@ export default defineStage({
     const estimates = new Estimates(host, { tokens, prices })
     const lasts = lastingOf(host.catalog)
     return ({ principal, request, candidates, job, target }, scope, settle) => {
-      const { budgets } = limits.rules.of(principal, holders)
+      const before = limits.charges.openOf(scope.id)
+      // What took a budget away meanwhile would leave the first hold there.
+      const { budgets } = before ?? limits.rules.of(principal, holders)
       // Smart routing compares predictions with it, and chooses accordingly.
       const cap = target?.virtual ? undefined : capOf(request)
       const { settings, counting } = limits
@@ -54,7 +57,8 @@ export default defineStage({
         lasts,
         budgets,
         isRun: job !== undefined,
-        estimates: byCost.map(({ held }) => held),
+        // Failed tries may have cost something, which the same hold pays.
+        estimates: byCost.map(({ held }) => Math.max(held, before?.held ?? 0)),
         input: byCost[0]?.input ?? 0,
       })
       return after(reserving, (reserved) => {
@@ -74,7 +78,7 @@ export default defineStage({
         settle(({ bill, model, job: started }) => {
           if (started !== undefined && job === undefined) return limits.charges.passOn(scope.id, reservation)
           // Pipelines without `charge` are charged here.
-          if (!limits.charges.isOpen(scope.id)) return undefined
+          if (!limits.charges.openOf(scope.id)) return undefined
           const charged = limits.running.of(scope).micros
           return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model, charged })
         })

@@ -63,7 +63,7 @@ export default defineStage({
     { duty: 'apply-policy', at: 'before', while: 'parameters' },
     { duty: 'limit', at: 'before' },
     { duty: 'allow', at: 'before', of: 'candidates' },
-    { duty: 'reserve', at: 'before' },
+    { duty: 'reserve', at: 'before', of: 'candidates' },
     { duty: 'breaker', at: 'before', of: 'model' },
     { duty: 'answered', at: 'after', with: 'breaker' },
     { duty: 'price', at: 'finally' },

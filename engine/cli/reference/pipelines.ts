@@ -47,7 +47,15 @@ Any step may have a \`timeout\` next to its name; \`sluice explain\` shows the d
 
 Before anything is served, every pipeline is checked: each stage gets the slots that it needs on every path, a pipeline with routes first authenticates its client (or says \`public: true\`), and it always ends with a reply, or with a stage that refuses (\`ends\`).
 
-It is also proven that a pipeline pays what its stages owe. A stage says what a pipeline must do because it runs (\`owes\`), and which of these duties it fulfils (\`pays\`): [Stages](stages.md) lists both. \`call\` owes \`limit\`, \`allow\` and \`reserve\` before it, \`breaker\` and \`answered\` in its \`attempt\`, and \`price\`, \`charge\` and \`log\` in \`finally\`. A duty is paid on every path, however the exchange ends; a path that a condition on a slot excludes is none. After a stage that gives \`candidates\` anew, \`allow\` is owed again. A pipeline that a stage runs by its name pays by itself. \`without: [limit]\` is the only way around a duty, also for what the pipeline includes; \`sluice explain\` shows it, and \`sluice check\` notes it.`
+It is also proven that a pipeline pays what its stages owe. A stage says what a pipeline must do because it runs (\`owes\`), and which of these duties it fulfils (\`pays\`): [Stages](stages.md) lists both. \`call\` owes \`limit\`, \`allow\` and \`reserve\` before it, \`breaker\` and \`answered\` in its \`attempt\`, and \`price\`, \`charge\` and \`log\` in \`finally\`.
+
+- A duty is paid on every path, however the exchange ends. A path that a condition on a slot excludes is none. Conditions on values may hold or not.
+- What is owed before a stage is paid in any order. What is owed in \`finally\` is paid in the order of the list: \`price\`, \`charge\`, \`log\`.
+- A duty may be about a slot (\`of\`). It is owed again when a stage gives the slot without needing it: after a second \`pin\`, \`allow\` and \`reserve\` are owed again because they are of \`candidates\`. \`breaker\` is of \`model\`, which every \`attempt\` gives anew.
+- A path ends with a stage that refuses (\`ends\`): what it had not run into yet, it does not owe. Such a stage in \`finally\` pays nothing and ends nothing.
+- What a pipeline includes is proven as a part of it. A pipeline that a stage runs by its name pays by itself.
+- A missing duty is an error. A duty that depends on settings is a warning, and only while they differ from the defaults: \`apply-policy\`, while the configuration has a policy.
+- \`without: [limit]\` is the only way around a duty, also for what the pipeline includes. A duty that belongs to another (\`answered\` to \`breaker\`) goes with it, and an unknown name is an error. \`sluice explain\` shows it, and \`sluice check\` notes it.`
 
 const choice = `A \`switch\` runs the first arm whose conditions all hold. An arm without \`when\` takes the rest.
 

@@ -164,6 +164,14 @@ describe('duties of a pipeline', () => {
     ])
   })
 
+  it('stay owed when a stage refuses in finally, whose other stages run', () => {
+    const refusing: Step = {
+      switch: [{ when: { 'ingress.method': 'POST' }, do: ['deny'] }, { do: ['price', 'log'] }],
+    }
+    expect(unpaid(found({ ...whole, finally: [refusing] }))).to.deep.equal(['price', 'log'])
+    expect(unpaid(found({ ...whole, finally: ['price', refusing] }))).to.deep.equal(['log'])
+  })
+
   it('of a text alone are paid before the stage or in finally', () => {
     const plan = (before: Step[], last: Step[]): Plan => ({ stages: ['auth', ...before, 'reply'], finally: last })
     expect(found(plan(['note'], []))).to.deep.equal([])
