@@ -15,6 +15,8 @@ import { sharedSession } from './api/session.ts'
 import { onSilence, secondsOfSilence } from './api/silence.ts'
 import { router } from './app/router.tsx'
 import { theme, variables } from './app/theme.ts'
+// Whoever signs out leaves no key behind, whatever page he is on.
+import './parts/useKey.ts'
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
 setNonce(nonce)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { password } from '../support/admin.ts'
 import { until } from '../support/until.ts'
 import { chatFrames } from '../service/streams.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -50,6 +51,44 @@ describe('console/playground', () => {
     await page.keyboard.press('Enter')
     await log.getByText('Again').waitFor()
     expect(upstream.requests.at(-1)?.body.toString()).to.include('Good day')
+  })
+
+  it('forgets the key with who signs out, on any page, and keeps it over a reload', async () => {
+    const page = await rig.signedIn('admin', '/playground')
+    const stored = () => page.evaluate(() => JSON.stringify(sessionStorage))
+    const field = page.getByRole('textbox', { name: 'API key' })
+    await field.fill(rig.gateway.key)
+    await page.reload()
+    await until(async () => (await field.inputValue()) === rig.gateway.key)
+    await page.goto('/models')
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor()
+    expect(await stored()).to.include(rig.gateway.key)
+    await page.getByRole('button', { name: 'Account admin' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    expect(await stored()).to.not.include(rig.gateway.key)
+    await page.getByLabel('Username').fill('admin')
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Playground' }).click()
+    expect(await field.inputValue()).to.equal('')
+    // What was under way at the end of the session.
+    expect(rig.complaints().filter((line) => !line.includes('status of 401'))).to.deep.equal([])
+  })
+
+  it('forgets the key when another member signs in where the session was over', async () => {
+    const page = await rig.signedIn('admin', '/playground')
+    const field = page.getByRole('textbox', { name: 'API key' })
+    await field.fill(rig.gateway.key)
+    await page.evaluate((other) => {
+      const held = JSON.parse(sessionStorage.getItem('sluice-session') ?? '{}') as { session: { user: { id: string } } }
+      held.session.user.id = other
+      sessionStorage.setItem('sluice-session', JSON.stringify(held))
+    }, rig.gateway.viewer.id)
+    await page.reload()
+    await field.waitFor()
+    expect(await field.inputValue()).to.equal('')
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).to.not.include(rig.gateway.key)
   })
 
   it('speaks the protocols of clients, and shows the request as it goes out', async () => {
