@@ -13,6 +13,7 @@ export default defineStage({
   config: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ pipeline: 'provider-test-call' }],
     required: ['pipeline'],
     properties: {
       pipeline: {

@@ -52,6 +52,7 @@ export default defineStage({
   config: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ signals: { metadata: 0.5, structural: 0.1 }, deadline: '25ms' }],
     required: ['signals'],
     properties: {
       signals: {

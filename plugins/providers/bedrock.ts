@@ -22,6 +22,7 @@ export default defineProvider({
   config: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ region: 'us-east-1', api_key: 'secret' }],
     anyOf: [{ required: ['api_key'] }, { required: ['access_key_id', 'secret_access_key'] }],
     properties: {
       region: {

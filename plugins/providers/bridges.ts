@@ -106,6 +106,7 @@ function schemaOf(presets: Presets, { usual, optional, moves }: Kind): JSONSchem
   return {
     type: 'object',
     additionalProperties: false,
+    examples: [{ base_url: 'https://api.example.com/v1', api_key: 'secret' }],
     properties: {
       preset: { enum: [...presets.keys()], description: 'A known server: its address and capabilities.' },
       base_url: { ...baseUrl, description: `${baseUrl.description} Required without a preset.` },

@@ -13,6 +13,7 @@ export default defineProvider({
   config: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ base_url: 'https://api.example.com/v1', api_key: 'secret' }],
     properties: {
       preset: {
         enum: [...presets.keys()],

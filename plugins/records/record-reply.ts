@@ -8,6 +8,7 @@ export const ofType = {
   type: 'object',
   additionalProperties: false,
   required: ['of'],
+  examples: [{ of: 'model' }],
   properties: { of: { type: 'string', 'x-names': 'record', description: 'Type of the records.' } },
 } as const
 

@@ -11,6 +11,7 @@ export default defineStage({
   config: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ pipeline: 'routing-preview' }],
     required: ['pipeline'],
     properties: {
       pipeline: {

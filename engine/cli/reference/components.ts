@@ -185,7 +185,8 @@ function describeCodec(codec: EitherCodec): Component {
       ['translates', request ? `${others} every other protocol of the operation` : 'no: it only meets itself'],
     ],
     fields: fieldsOf({ properties: traits }),
-    example: stringify({ protocol }),
+    // No pipeline speaks the protocol of an upstream alone.
+    example: clients ? stringify({ protocol }) : '',
   }
 }
 

@@ -62,10 +62,10 @@ const choice = `A \`switch\` runs the first arm whose conditions all hold. An ar
 \`\`\`yaml
 - switch:
     - when: { request.stream: true, principal.name: [alice, bob] }
-      do: [...]
+      do: [use: generate]
     - when: { request.model: { pattern: "large-*", not: large-preview } }
-      do: [...]
-    - do: [...]
+      do: [set: { override: { stream: false } }, use: generate]
+    - do: [refuse: { status: 503 }]
 \`\`\`
 
 A condition is a dotted path into a slot, and the value that it must have:

@@ -26,6 +26,7 @@ export default defineStage({
   config: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ pipeline: 'responses-background' }],
     required: ['pipeline'],
     properties: {
       pipeline: {
