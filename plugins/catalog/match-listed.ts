@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../engine/index.ts'
 import { asText } from '../../engine/kit.ts'
+import { inPieces } from './in-pieces.ts'
 import type { Listed } from './price-list.ts'
 
 /** Finds what a list says about a model of a provider. */
@@ -9,8 +10,13 @@ export type FindListed = (provider: JsonObject | undefined, upstreamModel: strin
  * Finds entries by vendor and model; otherwise by the model alone, if only one vendor has it. The vendor of a provider
  * is its preset, or a part of the host name of its address. A model may be written with its vendor: `vendor/model`.
  */
-export function listedFinder(entries: readonly Listed[]): FindListed {
-  const byModel = Map.groupBy(entries, ({ model }) => model)
+export async function listedFinder(entries: readonly Listed[]): Promise<FindListed> {
+  const byModel = new Map<string, Listed[]>()
+  await inPieces(entries, (entry) => {
+    const known = byModel.get(entry.model)
+    if (known) known.push(entry)
+    else byModel.set(entry.model, [entry])
+  })
   return (provider, upstreamModel) => {
     const vendors = vendorsOf(provider)
     const found = byModel.get(upstreamModel) ?? []

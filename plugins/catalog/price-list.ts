@@ -1,5 +1,6 @@
 import type { JsonObject, Json } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
+import { inPieces } from './in-pieces.ts'
 
 /** What a public list says about a model of a vendor. */
 export interface Listed {
@@ -16,21 +17,31 @@ export interface Listed {
  * `api.json`), or a flat map of models with prices per token (`model_prices_and_context_window.json`). Undefined: it is
  * neither.
  */
-export function readPriceList(value: Json): readonly Listed[] | undefined {
+export async function readPriceList(value: Json): Promise<readonly Listed[] | undefined> {
   if (!isObject(value)) return undefined
   const entries = Object.entries(value).filter((entry): entry is [string, JsonObject] => isObject(entry[1]))
-  if (entries.some(([, entry]) => isObject(entry['models']))) return entries.flatMap(vendorEntries)
-  const flat = entries.filter(([, entry]) => Object.keys(entry).some((field) => flatFields.test(field)))
-  return flat.length > 0 ? flat.map(flatEntry) : undefined
+  const listed: Listed[] = []
+  if (entries.some(([, entry]) => isObject(entry['models']))) {
+    await inPieces(vendorEntries(entries), ([vendor, model, facts]) => {
+      if (isObject(facts)) listed.push({ vendor, model, facts: vendorFacts(facts) })
+    })
+    return listed
+  }
+  await inPieces(entries, (entry) => {
+    if (Object.keys(entry[1]).some((field) => flatFields.test(field))) listed.push(flatEntry(entry))
+  })
+  return listed.length > 0 ? listed : undefined
 }
 
 /** Fields of which every entry of the flat shape has some. */
 const flatFields = /^(litellm_provider|mode|(input|output)_cost_per_|max_(input_|output_)?tokens$)/
 
-function vendorEntries([vendor, { models }]: readonly [string, JsonObject]): readonly Listed[] {
-  return Object.entries(isObject(models) ? models : {}).flatMap(([id, model]) =>
-    isObject(model) ? [{ vendor, model: id, facts: vendorFacts(model) }] : [],
-  )
+/** Vendors with their models, and what the list says of each. */
+function* vendorEntries(
+  vendors: readonly (readonly [string, JsonObject])[],
+): Generator<readonly [vendor: string, model: string, facts: Json | undefined]> {
+  for (const [vendor, { models }] of vendors)
+    for (const [model, facts] of Object.entries(isObject(models) ? models : {})) yield [vendor, model, facts]
 }
 
 const tokenPrices = [

@@ -10,7 +10,7 @@ import type { Listed } from './price-list.ts'
 /** The public list of prices and limits that was read last. */
 export interface PriceLists {
   /** Keeps the entries of a list, so that other answers can use them. */
-  keep(entries: readonly Listed[]): FindListed
+  keep(entries: readonly Listed[]): Promise<FindListed>
   /** What is known of models of a provider, by their names there. */
   known(provider: JsonObject | undefined, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>
 }
@@ -26,15 +26,15 @@ export default defineService({
   summary: 'The public list of prices and limits that was read last.',
   open({ log }) {
     let find: FindListed | undefined
-    const keep = (entries: readonly Listed[]) => (find = listedFinder(entries))
+    const keep = async (entries: readonly Listed[]) => (find = await listedFinder(entries))
     return {
       configure(_settings, _views, { catalog: { source } }) {
         /** Reads the file of the configuration; addresses are read by a sync only. */
         const read = async () => {
           if (source === undefined || URL.canParse(source)) return undefined
           try {
-            const entries = readPriceList(parsedJson(await readFile(source, 'utf8')) ?? null)
-            return entries && keep(entries)
+            const entries = await readPriceList(parsedJson(await readFile(source, 'utf8')) ?? null)
+            return entries && (await keep(entries))
           } catch (error) {
             log.warn({ err: error }, 'the list of prices cannot be read')
             return undefined

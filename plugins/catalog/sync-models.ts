@@ -65,13 +65,13 @@ export default defineStage({
         const message = 'url or data is missing, and the configuration file has no catalog.source.'
         throw new GatewayError('missing_field', { param: 'url' }, { param: 'url', message })
       })()
-      const entries = readPriceList(read.value ?? null)
+      const entries = await readPriceList(read.value ?? null)
       if (entries === undefined) {
         const param = data === undefined ? 'url' : 'data'
         const reason = 'is not a list of prices in one of the two known shapes'
         throw new GatewayError('invalid_field', { param, reason }, { param })
       }
-      const find = lists.keep(entries)
+      const find = await lists.keep(entries)
       const compare = (records: RecordLookup) => comparison(records, wanted, { what, find, force })
       let found = compare(host.records)
       if (apply) {
