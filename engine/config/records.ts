@@ -123,9 +123,11 @@ function checkedRecord(given: GivenRecord, registry: Registry, diagnostics: Diag
   const { type, value, source, path } = given
   const base = validator(type.schema as object)(source, path, value)
   diagnostics.push(...base.diagnostics)
-  if (!isObject(base.value) || typeof base.value['name'] !== 'string') return undefined
+  if (!isObject(base.value)) return undefined
+  // A record without a name is told of its other mistakes, too.
   const fields = type.typed === undefined ? base : typedFields(given, base.value, registry, diagnostics)
-  if (fields === undefined || base.diagnostics.length > 0 || fields.diagnostics.length > 0) return undefined
+  const isSound = base.diagnostics.length === 0 && fields?.diagnostics.length === 0
+  if (!isSound || typeof base.value['name'] !== 'string') return undefined
   const [record, unset] = [fields.value as JsonObject, unsetAt(source, path)]
   const off = unset.length > 0 ? isNotSet(unset) : isSwitchedOff(type, record) ? 'it is disabled' : undefined
   return { type, name: base.value['name'], value: record, given, unset, ...(off === undefined ? {} : { off }) }

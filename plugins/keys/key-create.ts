@@ -1,4 +1,5 @@
-import { Refusal, defineCommand } from '../../engine/index.ts'
+import { GatewayError, Refusal, defineCommand } from '../../engine/index.ts'
+import type { RateLimit } from '../../engine/index.ts'
 import { isMoment, isName } from './api-key.ts'
 import { NameTaken } from './stored-keys.ts'
 import type { KeyFields, Tags } from './known-key.ts'
@@ -19,7 +20,10 @@ export default defineCommand({
         items: { type: 'string' },
         description: 'Models that the key may use, separated by spaces or commas; default: all.',
       },
-      owner: { type: 'string', description: 'Id of the member whose models, budget and limits bind the key, too.' },
+      owner: {
+        type: 'string',
+        description: 'Member whose models, budget and limits bind the key, too: username or id.',
+      },
       budget: {
         type: 'number',
         minimum: 0,
@@ -29,6 +33,12 @@ export default defineCommand({
         enum: ['day', 'week', 'month', 'total'],
         default: 'month',
         description: 'Calendar period of the budget, in UTC.',
+      },
+      rate_limit: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Limits such as requests=60, tokens=100000 and concurrency=5, separated by spaces or commas, and period=60s for the first two (default: 60s).',
       },
       tags: {
         type: 'array',
@@ -40,21 +50,25 @@ export default defineCommand({
   } as const,
   words: {
     models: { value: 'names' },
-    owner: { value: 'id' },
+    owner: { value: 'member' },
     budget: { value: 'usd' },
+    rate_limit: { value: 'limits' },
     tags: { value: 'labels' },
     expires: { value: 'date' },
   },
   uses: ['api_keys', 'members'],
-  async run({ name, models, owner, budget, period, tags, expires }, { api_keys: keys, members }, { json, out, error }) {
+  async run(options, { api_keys: keys, members }, { json, out, error }) {
+    const { name, models, owner: member, budget, period, rate_limit: limits, tags, expires } = options
     if (!isName(name)) throw new Refusal('the name of a key is 1 to 256 characters without spaces')
-    if (owner !== undefined && members.find(owner) === undefined)
-      throw new Refusal(`"${owner}" is not the id of a member`)
+    const owner = member === undefined ? undefined : (members.find(member) ?? members.named(member))
+    if (member !== undefined && owner === undefined)
+      throw new Refusal(`"${member}" is neither the username nor the id of a member`)
     const wanted: KeyFields = {
       name,
       ...(models && { models: wordsIn(models) }),
-      ...(owner !== undefined && { owner }),
+      ...(owner && { owner: owner.id }),
       ...(budget !== undefined && { budget: { usd: budget, period } }),
+      ...(limits && { rateLimit: rateLimitIn(wordsIn(limits)) }),
       ...(tags && { tags: tagsIn(wordsIn(tags)) }),
       ...momentOf(expires),
     }
@@ -64,6 +78,8 @@ export default defineCommand({
       error('Running gateways accept it now.')
       return 0
     } catch (thrown) {
+      // The options of a key that its type does not accept are wrong use.
+      if (thrown instanceof GatewayError && thrown.code === 'invalid_configuration') throw new Refusal(thrown.message)
       if (!(thrown instanceof NameTaken)) throw thrown
       error(`sluice: ${thrown.message}`)
       return 1
@@ -73,6 +89,17 @@ export default defineCommand({
 
 function wordsIn(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => text.split(',')).map((word) => word.trim())
+}
+
+function rateLimitIn(words: readonly string[]): RateLimit {
+  const counted = ['requests', 'tokens', 'concurrency']
+  const pairs = words.map((word) => {
+    const [name = '', value = ''] = word.split('=', 2)
+    if (counted.includes(name) && /^\d+$/.test(value)) return [name, Number(value)]
+    if (name === 'period' && value !== '') return [name, value]
+    throw new Refusal(`"${word}" is no limit; write it like requests=60, tokens=100000, concurrency=5 or period=60s`)
+  })
+  return { period: '60s', ...Object.fromEntries(pairs) } as RateLimit
 }
 
 function tagsIn(words: readonly string[]): Tags {

@@ -52,6 +52,12 @@ export class MemberStore {
     return this.#known.byId.get(id)
   }
 
+  /** The member with this name in any case. */
+  named(username: string): Member | undefined {
+    const name = username.toLowerCase()
+    return this.#known.byId.values().find((member) => member.username === name)
+  }
+
   /** Whether the session with this token id has ended early. */
   isEnded(session: string): boolean {
     const endedAt = this.#known.ended.get(session)

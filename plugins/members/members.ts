@@ -12,6 +12,8 @@ import { migrations } from './table.ts'
 /** The people who may sign in, from an index in memory that follows other processes within a second. */
 export interface Members {
   find(id: string): Member | undefined
+  /** The member with this username in any case. */
+  named(username: string): Member | undefined
   /** Calls a function after every change of a member, until the returned function is called. */
   onChange(listener: () => void): () => void
   /**
@@ -83,6 +85,7 @@ export default defineService({
       configure({ password_min_length: leastPassword }, { audit }) {
         const view: Members = {
           find: (id) => store.find(id),
+          named: (username) => store.named(username),
           onChange: (listener) => store.onChange(listener),
           async confirm(id, password, address) {
             const { username = '' } = store.find(id) ?? {}

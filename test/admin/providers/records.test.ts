@@ -170,6 +170,27 @@ describe('admin/providers', function () {
       expect(await refusal('DELETE @/far')).to.equal('404 not_found null')
     })
 
+    it('are refused with all mistakes at once, also without a name', async () => {
+      const mistakes = async (body: JsonObject) => {
+        const { status, body: answer } = await ask('POST @', body)
+        const { errors } = answer as unknown as { readonly errors: readonly { code: string; param: string }[] }
+        return [status, ...errors.map(({ code, param }) => `${code} ${param}`)]
+      }
+      const wrong = { base_url: far, base_ulr: 'x', max_connections: 0 }
+      expect(await mistakes({ type: 'compatible', enabled: 'no', config: wrong })).to.have.members([
+        422,
+        'unknown_field config.base_ulr',
+        'invalid_field config.max_connections',
+        'invalid_field enabled',
+        'missing_field name',
+      ])
+      expect(await mistakes({ type: 'compatible', base_url: far, base_ulr: 'x' })).to.have.members([
+        422,
+        'unknown_field base_ulr',
+        'missing_field name',
+      ])
+    })
+
     it('are refused with the place of each mistake', async () => {
       const made = (more: object) => refusal('POST @', { name: 'far', type: 'compatible', ...more })
       const config = { base_url: far }

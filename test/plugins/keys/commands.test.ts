@@ -195,9 +195,42 @@ describe('plugins/keys: commands', () => {
       const { status, error } = await here.run('key', 'create', '--name', 'bob', ...more)
       return [status, ...error]
     }
-    expect(await refused('--owner', 'nobody')).to.deep.equal([2, 'sluice: "nobody" is not the id of a member'])
+    expect(await refused('--owner', 'nobody')).to.deep.equal([
+      2,
+      'sluice: "nobody" is neither the username nor the id of a member',
+    ])
     expect(await refused('--tags', 'red')).to.deep.equal([2, 'sluice: "red" is no label; write it like team:red'])
     expect((await refused('--budget', '0.0000001')).join(' ')).to.include('must have at most 6 decimals')
+  })
+
+  it('creates a key with a rate limit, for an owner by username or id', async () => {
+    const member = await here.run('member', 'create', '--username', 'Bob', '--json')
+    const { id } = JSON.parse(member.out.join('')) as { id: string }
+    const limits = ['--rate-limit', 'requests=60,tokens=100000', 'period=1h']
+    expect((await here.run('key', 'create', '--name', 'one', '--owner', 'bob', ...limits)).error).to.deep.equal([
+      'Running gateways accept it now.',
+    ])
+    const second = ['--name', 'two', '--owner', id, '--rate-limit', 'requests=5']
+    expect((await here.run('key', 'create', ...second)).status).to.equal(0)
+    const database = await openDatabase(url)
+    const rows = await tablesOf(database)
+      .selectFrom('api_keys')
+      .select(['owner', 'rate_limit'])
+      .orderBy('name')
+      .execute()
+    await database.close()
+    expect(rows.map(({ owner, rate_limit: limit }) => [owner, JSON.parse(limit ?? 'null') as unknown])).to.deep.equal([
+      [id, { requests: 60, tokens: 100_000, period: '1h' }],
+      [id, { requests: 5, period: '60s' }],
+    ])
+    const refused = async (...words: string[]) => {
+      const { status, error } = await here.run('key', 'create', '--name', 'three', '--rate-limit', ...words)
+      return `${status} ${error.join(' ')}`
+    }
+    expect(await refused('60')).to.match(/^2 sluice: "60" is no limit; write it like requests=60/)
+    expect(await refused('requests=-1')).to.match(/^2 sluice: "requests=-1" is no limit/)
+    for (const words of [['requests=0'], ['requests=1', 'period=soon'], ['period=60s']])
+      expect(await refused(...words), words.join(' ')).to.match(/^[12] sluice: .*rate_limit/)
   })
 
   it('rotates a key by its name in any case, and lets the text before serve', async () => {
