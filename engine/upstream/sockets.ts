@@ -1,10 +1,12 @@
 import { dial } from '../http/dial.ts'
 import type { UpstreamAddress } from '../spec/codec.ts'
+import { duration } from '../spec/duration.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { Host } from '../spec/host.ts'
 import type { Dial, Provider } from '../spec/open-provider.ts'
 import { addressOf } from './address.ts'
 import type { Addresses } from './address.ts'
+import type { HttpSettings } from './http.ts'
 import { traceLines } from './headers.ts'
 import type { KeyPool } from './key-pool.ts'
 
@@ -20,10 +22,10 @@ interface SocketParts {
 
 /**
  * Opens sockets at the addresses of a provider, with its keys and headers, within the bounds of its other
- * calls. The query of the call is added to that of the address.
+ * calls. The query of the call is added to that of the address. A time-out of the provider goes before that of the call.
  */
 export function openSockets(
-  settings: Addresses,
+  settings: Addresses & Pick<HttpSettings, 'timeouts'>,
   host: Host,
   { sockets, lines, pool, perDial }: SocketParts,
 ): NonNullable<Provider['dial']> {
@@ -43,7 +45,9 @@ export function openSockets(
     const url = new URL(found.url)
     for (const [name, value] of call.query) url.searchParams.append(name, value)
     const own = [...(perDial?.(call) ?? []), ...lines, ...(call.trace ? traceLines(call.trace) : [])]
-    const { timeout, scope } = call
+    const { connect } = settings.timeouts ?? {}
+    const timeout = connect === undefined ? call.timeout : duration(connect)
+    const { scope } = call
     const open = (key: readonly string[] = []) =>
       dial(
         {

@@ -18,7 +18,11 @@ export default defineStage({
     type: 'object',
     additionalProperties: false,
     properties: {
-      within: { ...durationSchema, default: '10s', description: 'How long it may take until the socket is open.' },
+      within: {
+        ...durationSchema,
+        description:
+          'How long it may take until the socket is open. Default: `resilience.timeouts.connect`. The `timeouts.connect` of a provider goes before both.',
+      },
     },
   } as const,
   needs: ['ingress', 'request', 'model'],
@@ -33,8 +37,8 @@ export default defineStage({
     { duty: 'charge', at: 'finally' },
     { duty: 'log', at: 'finally' },
   ],
-  build: ({ within }) => {
-    const timeout = duration(within)
+  build: ({ within }, { catalog }) => {
+    const timeout = duration(within ?? catalog.settings.resilience.timeouts.connect)
     return async ({ ingress, request: { operation, protocol, headers }, model: { model, provider } }, scope) => {
       const { upstream_model, name: publicName } = model
       const query = new URLSearchParams(ingress.query)

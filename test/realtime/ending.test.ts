@@ -5,11 +5,10 @@ import type { Socket } from 'node:net'
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { shipped } from '../../engine/config/shipped.ts'
-import type { GatewaySettings } from '../support/gateway.ts'
 import { keysOf } from '../support/keys.ts'
 import { until } from '../support/until.ts'
 import { startRig } from './rig.ts'
-import type { Rig, Talk } from './rig.ts'
+import type { Rig, RigSettings, Talk } from './rig.ts'
 
 const usage = { input_tokens: 100, output_tokens: 10 }
 const done = { type: 'response.done', response: { status: 'completed', usage } }
@@ -22,7 +21,7 @@ const part = {
 
 describe('realtime/ending', () => {
   let rig: Rig
-  const start = async (settings?: GatewaySettings) => (rig = await startRig(settings))
+  const start = async (settings?: RigSettings) => (rig = await startRig(settings))
   afterEach(() => rig.close())
 
   const row = async () => {
@@ -98,6 +97,21 @@ describe('realtime/ending', () => {
       await rig.upstream.when(() => rig.upstream.connections === 0)
       expect(await row()).to.include({ result: 'client_closed', cost_micros: 0 })
     })
+
+    for (const [whose, settings] of [
+      ['the gateway', { server_config: { resilience: { timeouts: { connect: '200ms' } } } }],
+      ['the provider', { first: { timeouts: { connect: '200ms' } } }],
+    ] as const)
+      it(`asks another one when the upstream does not answer within the time for connections of ${whose}`, async () => {
+        await start(settings)
+        rig.upstream.welcome('silent')
+        const client = rig.dial('model=rt')
+        await rig.other.when(() => rig.other.sessions.length === 1)
+        await rig.upstream.when(() => rig.upstream.connections === 0)
+        client.socket.on('open', () => client.socket.close())
+        if (client.socket.readyState === client.socket.OPEN) client.socket.close()
+        expect((await row()).model).to.equal('second')
+      })
 
     it('asks another one when the upstream hangs up', async () => {
       await start({ server_config: { resilience: { retries: { tries: 4, wait: '1ms' } } } })
@@ -329,7 +343,7 @@ describe('realtime/ending', () => {
 
   describe('limits open sessions', () => {
     let folder: string
-    const limited = async (limit: string): Promise<GatewaySettings> => {
+    const limited = async (limit: string): Promise<RigSettings> => {
       folder = await mkdtemp(join(tmpdir(), 'sluice-realtime-'))
       const text = await readFile(join(shipped.pipelines, 'realtime.yaml'), 'utf8')
       await writeFile(join(folder, 'realtime.yaml'), text.replace('{ per_key: 64, per_process: 1024 }', limit))

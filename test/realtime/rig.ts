@@ -15,6 +15,11 @@ export const narrowKey = 'sk-narrow-0123456789abcdef0123456789abcdef'
 
 export const keyword = 'openai-insecure-api-key.'
 
+export interface RigSettings extends GatewaySettings {
+  /** Further fields of the provider `first`. */
+  readonly first?: object
+}
+
 export interface Rig {
   readonly gateway: RunningGateway
   readonly upstream: TalkingUpstream
@@ -43,13 +48,13 @@ export const pricing = { input: 4, output: 16, cache_read: 0.4, input_audio: 32,
  * A gateway whose model `rt` is at `first` and falls back to `second`, which is at another upstream. `scribe` is a
  * transcription model at `first`, `writer` has no realtime.
  */
-export async function startRig(settings: GatewaySettings = {}): Promise<Rig> {
+export async function startRig({ first, ...settings }: RigSettings = {}): Promise<Rig> {
   const upstream = await talkingUpstream()
   const other = await talkingUpstream()
   const at = ({ url }: TalkingUpstream) => ({ type: 'native', base_url: url, api_key: upstreamKey })
   const gateway = await startGateway({
     providers: [
-      { name: 'first', ...at(upstream) },
+      { name: 'first', ...at(upstream), ...first },
       { name: 'second', ...at(other), type: 'compatible', offers: ['chat', 'realtime'] },
       { name: 'chat-only', ...at(other), type: 'compatible' },
     ],
