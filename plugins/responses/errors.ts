@@ -54,7 +54,8 @@ export function eventFailure(event: JsonObject): Failure | undefined {
 
 /** The failure of a response that is `failed` or `cancelled`. */
 export function responseFailure(response: JsonObject): Failure {
-  return announced(object(response['error']) ?? { message: `the response is ${text(response['status']) ?? 'failed'}` })
+  const message = `the response is ${text(response['status']) ?? 'failed'}`
+  return announced(object(response['error']) ?? { code: 'server_error', message })
 }
 
 function announced(detail: JsonObject, given?: Json): Failure {

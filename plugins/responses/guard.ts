@@ -1,7 +1,7 @@
 import { FrameDecoder, encodeFrame, parsedObject } from '../../engine/kit.ts'
 import type { Asked, Failure, Frame, JsonObject, StreamGuard, Unshown } from '../../engine/index.ts'
 import { Concealer } from './concealed.ts'
-import { cutShort, errorEvent, eventFailure, responseError } from './errors.ts'
+import { cutShort, errorEvent, eventFailure, responseError, responseFailure } from './errors.ts'
 import { responseObject } from './response.ts'
 import { number, object, text } from './values.ts'
 
@@ -106,8 +106,9 @@ export class Guard implements StreamGuard {
     else if (terminal.has(type)) this.#state = 'over'
     const given = number(event['sequence_number'])
     const next = this.#next++
-    if (given === next && missing.length === 0) return undefined
-    return [...missing, { ...frame, data: JSON.stringify({ ...event, sequence_number: next }) }]
+    const told = type === 'response.failed' ? this.#explained(event) : event
+    if (given === next && missing.length === 0 && told === event) return undefined
+    return [...missing, { ...frame, data: JSON.stringify({ ...told, sequence_number: next }) }]
   }
 
   #lastWord(): readonly Frame[] | undefined {
@@ -119,6 +120,14 @@ export class Guard implements StreamGuard {
   #fail(event: JsonObject): void {
     this.#state = 'failing'
     this.#failure = eventFailure({ ...event, type: 'error' })
+  }
+
+  /** A failed response with its error, which some upstreams leave `null`. */
+  #explained(event: JsonObject): JsonObject {
+    const response = object(event['response']) ?? {}
+    if (object(response['error'])) return event
+    const failure = this.#failure ?? responseFailure(response)
+    return { ...event, response: { ...response, error: responseError(failure) } }
   }
 
   /** The missing `error` before a failed response. */

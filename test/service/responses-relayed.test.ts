@@ -124,6 +124,22 @@ describe('a responses stream that is passed on', () => {
     expect(text.match(/\[DONE\]/g)).to.have.length(1)
   })
 
+  it('says why it failed, though its upstream does not', async () => {
+    const failed = { ...responsesAnswer, status: 'failed', output: [], error: null }
+    for (const chunks of [
+      [created(), event('response.failed', 1, { response: failed })],
+      [created(), failure, event('response.failed', 2, { response: failed })],
+    ]) {
+      const { frames } = await answered(chunks)
+      expect(types(frames)).to.deep.equal(['response.created', 'error', 'response.failed', undefined])
+      const [error, last] = frames.slice(1, 3).map(({ data }) => data as JsonObject)
+      expect(error?.['code']).to.equal('server_error')
+      expect(error?.['message']).to.be.a('string').and.not.equal('')
+      const { error: told } = (last?.['response'] ?? {}) as JsonObject
+      expect(told).to.deep.equal({ code: error?.['code'], message: error?.['message'] })
+    }
+  })
+
   it('has lines that end in LF', async () => {
     const completed = event('response.completed', 1, { response: responsesAnswer }, '\r\n')
     const whole = created().replaceAll('\n', '\r\n') + completed

@@ -25,8 +25,8 @@ const failed = {
     data.at(-1) === '[DONE]' &&
     data
       .slice(-3, -1)
-      .map((one) => String(parsedObject(one)?.['type']))
-      .join() === 'error,response.failed',
+      .map((one) => JSON.stringify(parsedObject(one)?.['type']))
+      .join() === '"error","response.failed"',
 }
 
 describe('events that a stage gets wrong', () => {
