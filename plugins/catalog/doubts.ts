@@ -29,8 +29,7 @@ export function checkDoubts(model: Model, all: AllRecords, report: RecordReport)
     .of('model')
     .find(({ name }) => name !== model.name && name.toLowerCase() === model.name.toLowerCase())
   const isSecond = twin && all.of('model').indexOf(twin) < all.of('model').indexOf(model)
-  if (isSecond)
-    report(['name'], 'duplicate', `"${twin.name}" has the same name, apart from upper and lower case`, 'warning')
+  if (isSecond) report(['name'], 'duplicate', `differs from "${twin.name}" only in upper and lower case`, 'warning')
 }
 
 function checkPrices({ pricing = {}, context_length: context }: Model, report: RecordReport): void {
@@ -39,19 +38,22 @@ function checkPrices({ pricing = {}, context_length: context }: Model, report: R
   for (const field of perMillion) {
     const price = pricing[field] ?? 0
     if (price > 0 && price < leastPrice)
-      warn([field], `is a price of a million; did you mean ${Number((price * 1_000_000).toPrecision(6))}?`)
+      warn(
+        [field],
+        `is very low for a price in USD per million tokens; did you mean ${Number((price * 1_000_000).toPrecision(6))}?`,
+      )
   }
   const { input, output, cache_read: cached, tiers = [] } = pricing
   if (input !== undefined && output !== undefined && output > 0 && output < input)
-    warn(['output'], `is less than the price of the input, ${input}; did you mean the other way round?`)
+    warn(['output'], `is lower than the input price, ${input}; did you swap them?`)
   if (input !== undefined && cached !== undefined && cached > input)
-    warn(['cache_read'], `is more than the price of the input, ${input}, of which a cache saves a part`)
+    warn(['cache_read'], `is higher than the input price, ${input}; cached tokens usually cost less`)
   tiers.forEach(({ above_input_tokens: above }, at) => {
     if (context !== undefined && above >= context)
       report(
         ['pricing', 'tiers', at, 'above_input_tokens'],
         'tiers',
-        `no input is that long: context_length is ${context}`,
+        `no input can be that long, because context_length is ${context}`,
         'warning',
       )
   })
@@ -60,16 +62,22 @@ function checkPrices({ pricing = {}, context_length: context }: Model, report: R
 function checkContext({ context_length: context, max_output_tokens: most }: Model, report: RecordReport): void {
   if (context === undefined) return
   if (context < leastContext)
-    report(['context_length'], 'context', `counts tokens; did you mean ${context * 1000}?`, 'warning')
+    report(['context_length'], 'context', `is a number of tokens; did you mean ${context * 1000}?`, 'warning')
   else if (most !== undefined && most > context)
-    report(['max_output_tokens'], 'context', `is more than context_length, ${context}, which holds both`, 'warning')
+    report(
+      ['max_output_tokens'],
+      'context',
+      `is more than context_length, ${context}, which has to hold input and output`,
+      'warning',
+    )
 }
 
 function checkRouting(model: Model, report: RecordReport): void {
   const { auto_eligible: eligible, routing_assignments: modes, name } = model
   const warn = (field: string, message: string) => report([field], 'routing', message, 'warning')
-  if (eligible && isPattern(name)) warn('auto_eligible', 'has no effect: a name that ends in * is no model to choose')
-  if (eligible && modes?.length === 0) warn('routing_assignments', 'is empty, so no mode may choose the model')
+  if (eligible && isPattern(name))
+    warn('auto_eligible', 'has no effect, because a name that ends in * stands for many models')
+  if (eligible && modes?.length === 0) warn('routing_assignments', 'is empty, so no routing mode can choose the model')
   if (!eligible && modes !== undefined) warn('routing_assignments', 'has no effect without auto_eligible: true')
 }
 
@@ -77,5 +85,10 @@ function checkSessions(model: Model, all: AllRecords, report: RecordReport): voi
   if (!model.supports_realtime) return
   const offers = placesIn(model).map(({ provider }) => all.offers(provider, true))
   if (offers.some((known) => known === undefined || known.some(({ operation }) => operation === 'realtime'))) return
-  report(['supports_realtime'], 'not-offered', 'none of its providers serves realtime sessions', 'warning')
+  report(
+    ['supports_realtime'],
+    'not-offered',
+    'has no effect, because none of its providers serves realtime sessions',
+    'warning',
+  )
 }
