@@ -1,7 +1,8 @@
-import { copyFile, constants, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { shipped } from '../config/shipped.ts'
 import { didYouMean } from '../config/suggest.ts'
+import { productVersion } from '../version.ts'
 import { providerTemplate } from './template/provider.ts'
 import { serviceTemplate } from './template/service.ts'
 import { stageTemplate } from './template/stage.ts'
@@ -59,7 +60,14 @@ function pipelineWriter(name: string): Writer {
     const known = names.map((file) => basename(file, '.yaml'))
     if (!known.includes(name))
       throw new WrongUse(`no shipped pipeline is "${name}"${didYouMean(name, known)}: ${known.join(', ')}`)
-    await copyFile(join(shipped.pipelines, `${name}.yaml`), path, constants.COPYFILE_EXCL)
+    const text = await readFile(join(shipped.pipelines, `${name}.yaml`), 'utf8')
+    // So that a later version can say what the copy lacks.
+    const copied = `copied: ${productVersion()}`
+    const copy = text.split('\n').flatMap((line) => {
+      if (line.startsWith('name: ')) return [line, copied]
+      return line.startsWith('  - name: ') ? [line, `    ${copied}`] : [line]
+    })
+    await writeFile(path, copy.join('\n'), { flag: 'wx' })
     return `As "pipelines/${name}.yaml" it takes the place of the shipped one; an empty file there takes the endpoint away.
 Look at it with "sluice check" and "sluice explain".`
   }

@@ -72,6 +72,13 @@ export const pipelineFormat = {
       description:
         'Duties that it need not pay, such as "limit"; neither need what it includes. The reference of each stage says what it owes.',
     },
+    copied: {
+      type: 'string',
+      pattern: '^\\d+\\.\\d+\\.\\d+',
+      patternErrorMessage: 'must be a version, such as 1.2.3',
+      description:
+        'Version of Sluice whose pipeline this is a copy of; "sluice new pipeline" writes it. A later version whose pipeline has further stages then says so.',
+    },
     stages: steps,
     finally: {
       ...steps,

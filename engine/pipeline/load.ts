@@ -10,6 +10,7 @@ import { readSource } from '../config/source.ts'
 import { unusedAliases, withAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
 import { checkBodies } from './check-bodies.ts'
+import { checkCopies } from './check-copies.ts'
 import { checkOrder } from './check-order.ts'
 import { checkDuties, waivedDuties } from './check-duties.ts'
 import type { Advice } from './check-duties.ts'
@@ -45,6 +46,8 @@ export interface PipelineText {
   readonly text: string
   /** Whether the file is one of the product. */
   readonly shipped?: boolean
+  /** The product's file in whose place it stands. */
+  readonly covers?: { readonly file: string; readonly text: string } | undefined
 }
 
 /**
@@ -69,12 +72,13 @@ export async function loadPipelines(
 ): Promise<LoadedPipelines> {
   const layers = await readLayers(own, shipped)
   const files = layers.files.filter((file) => !isFixture(file))
+  const read = async (file: string) => ({ file: display(file, root), text: await readFile(file, 'utf8') })
   const texts = await Promise.all(
-    files.map(async (file) => ({
-      file: display(file, root),
-      text: await readFile(file, 'utf8'),
-      shipped: layers.shipped.has(file),
-    })),
+    files.map(async (file) => {
+      const covered = layers.covering.get(file)
+      const covers = covered === undefined ? undefined : await read(covered)
+      return { ...(await read(file)), shipped: layers.shipped.has(file), covers }
+    }),
   )
   const hash = hashContents(texts.map(({ file, text }) => ({ file, content: text })))
   const wanted = texts.filter(({ text }, index) => !layers.covering.has(files[index] ?? '') || text.trim() !== '')
@@ -102,6 +106,7 @@ export function checkPipelines(
 ): Omit<LoadedPipelines, 'files' | 'hash' | 'folders' | 'missing'> {
   const diagnostics: Diagnostic[] = []
   const aliases: Aliases[] = []
+  const covered = texts.flatMap(({ covers }) => covers ?? [])
   let incomplete = false
   const pipelines = texts.flatMap(({ file, text, shipped }) => {
     const read = readSource(file, text, environment)
@@ -125,7 +130,9 @@ export function checkPipelines(
   const { diagnostics: unpaid, advice } = checkDuties(pipelines, registry)
   const found = Object.groupBy(diagnostics, ({ warning }) => (warning ? 'warnings' : 'errors'))
   const isSound = !incomplete && (found.errors ?? []).length + named.length + flow.length + unpaid.length === 0
-  const doubtful = isSound ? checkOrder(pipelines, namedByCommands(registry)) : []
+  const doubtful = isSound
+    ? [...checkOrder(pipelines, namedByCommands(registry)), ...checkCopies(pipelines, covered, registry, environment)]
+    : []
   return {
     pipelines: withAliases(pipelines, aliases),
     diagnostics: [...(found.errors ?? []), ...named, ...flow, ...unpaid],
@@ -143,8 +150,8 @@ interface Layers {
   /** Every effective YAML file. */
   readonly files: readonly string[]
   readonly folders: readonly string[]
-  /** The user's files among them that replace a product file. */
-  readonly covering: ReadonlySet<string>
+  /** The user's files among them that replace a product file, and the latter. */
+  readonly covering: ReadonlyMap<string, string>
   /** The user's files that are no pipelines by their names alone. */
   readonly unread: readonly string[]
   /** The product's files among them. */
@@ -166,13 +173,17 @@ async function readLayers(own: string, shipped: string | undefined): Promise<Lay
     files: [...kept, ...mine].map(([, file]) => file),
     shipped: new Set(kept.map(([, file]) => file)),
     folders: [...(base ? foldersOf(base) : []), ...(tree ? foldersOf(tree) : [dirname(own)])],
-    covering: new Set(brought.flatMap(([name]) => names.get(name) ?? [])),
+    covering: new Map(brought.flatMap(([name, file]) => pairOf(names.get(name), file))),
     unread:
       tree === undefined
         ? []
         : filesOf(tree).filter((file) => /\.(ya?ml\.txt|ya?ml|json)$/i.test(file) && !isYaml(file)),
     missing: tree === undefined ? own : undefined,
   }
+}
+
+function pairOf(one: string | undefined, other: string): [string, string][] {
+  return one === undefined ? [] : [[one, other]]
 }
 
 /** The YAML files of a folder, by relative name without extension. */

@@ -126,6 +126,8 @@ export interface Pipeline {
   readonly inputs: readonly string[]
   /** Duties that it and what it includes need not pay. */
   readonly without: readonly string[]
+  /** The version of the product that it was copied from. */
+  readonly copied?: string
   /** Whether its file is one of the product. */
   readonly shipped: boolean
   readonly stages: readonly StepNode[]

@@ -101,6 +101,7 @@ class Parser {
       public: value['public'] === true,
       inputs: this.#inputs([...path, 'inputs'], texts(value['inputs'])),
       without: texts(value['without']),
+      ...(typeof value['copied'] === 'string' ? { copied: value['copied'] } : {}),
       shipped: this.#shipped,
       stages: this.#steps([...path, 'stages'], value['stages']),
       finally: this.#steps([...path, 'finally'], value['finally']),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { root, sandbox } from './sandbox.ts'
@@ -106,6 +106,31 @@ describe('cli/new', () => {
     expect(status).to.equal(2)
     expect(error[0]).to.match(/^sluice: no shipped pipeline is "chat".*chat-completions/)
     expect((await here.run('new', 'pipeline', 'chat-completions')).status).to.equal(2)
+  })
+
+  it('notes the version of a copy, and check says what one of an earlier version lacks', async () => {
+    const folder = join(here.folder, 'pipelines')
+    await rm(folder, { recursive: true, force: true })
+    for (const name of ['chat-completions', 'route', 'audio'])
+      expect((await here.run('new', 'pipeline', name)).status, name).to.equal(0)
+    expect((await here.run('check', '--strict')).status).to.equal(0)
+    const copy = await readFile(join(folder, 'chat-completions.yaml'), 'utf8')
+    const [, version = ''] = /^copied: (\d+\.\d+\.\d+)$/m.exec(copy) ?? []
+    expect(await readFile(join(folder, 'audio.yaml'), 'utf8')).to.match(/^ {2}- name: [\w-]+\n {4}copied: /m)
+    const lacking = (from: string) =>
+      here.write(
+        'pipelines/chat-completions.yaml',
+        copy.replace(/^copied: .*/m, `copied: ${from}`).replace(/^ +- apply-policy\n/m, ''),
+      )
+    await lacking('0.0.1')
+    const { status, out, error } = await here.run('check')
+    expect(status).to.equal(0)
+    expect([...out, ...error].join('\n')).to.match(
+      /pipelines\/chat-completions\.yaml:\d+:\d+: .*"chat-completions" was copied from version 0\.0\.1 and lacks "apply-policy" of version/,
+    )
+    expect((await here.run('check', '--strict')).status).to.equal(1)
+    await lacking(version)
+    expect((await here.run('check', '--strict')).status).to.equal(0)
   })
 
   it('overwrites nothing', async () => {
