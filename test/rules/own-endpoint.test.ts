@@ -46,7 +46,8 @@ describe('the page about an endpoint of your own', () => {
       const [shown] = fencedBlocks(page, ['']).map(({ text }) => text.trim().split('\n'))
       expect(refused.out).to.include.members(shown ?? [])
 
-      await here.write('pipelines/support.yaml', unlimited)
+      await here.write('pipelines/support.yaml', support)
+      await here.write('pipelines/unlimited.yaml', unlimited)
       const waived = await here.run('check')
       expect(waived.status).to.equal(0)
       expect(waived.out.join('\n')).to.contain('does without "limit", "reserve"')
