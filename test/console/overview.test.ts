@@ -59,6 +59,19 @@ describe('console/overview', () => {
   }
   const isMissing = (line: string) => line.includes('status of 500') || line.includes('ERR_CONNECTION_REFUSED')
 
+  it('moves nothing on the page when its parts arrive', async () => {
+    const page = await rig.signedIn('admin')
+    await page.addInitScript(`globalThis.shift = 0
+      new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => { globalThis.shift += value }))
+        .observe({ type: 'layout-shift', buffered: true })`)
+    await page.reload()
+    await region(page, 'Set up Sluice').getByText('Ask a model').waitFor()
+    await page.getByText('Nothing was asked for in this range.').waitFor()
+    await page.getByText('No key and no member has a budget.').waitFor()
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+    expect(await page.evaluate('globalThis.shift')).to.be.below(0.02)
+  })
+
   it('says that there is nothing yet', async () => {
     const page = await rig.signedIn('admin')
     await page.getByText('No requests in this range', { exact: true }).nth(1).waitFor()

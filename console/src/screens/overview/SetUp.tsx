@@ -10,19 +10,23 @@ import type { Step } from './set-up.ts'
 import { words } from './words.ts'
 import classes from './overview.module.css'
 
+const none: ReadonlySet<Step> = new Set()
 const pathOf = (step: Step) => (step === 'answer' ? '/playground' : `/setup/${step}`)
 
 /** What of the set-up is left, until all of it is done or the reader closes it. It only helps: without an answer it stays away. */
 export function SetUp() {
   const [closed, setClosed] = useState(isClosed)
-  const { data: done } = useQuery({ ...stepsDone, enabled: !closed })
-  const finished = done?.size === steps.length
+  const { data: known, isPending } = useQuery({ ...stepsDone, enabled: !closed })
+  const done = known ?? none
+  const finished = done.size === steps.length
   useEffect(() => {
     if (finished) close()
   }, [finished])
-  if (closed || !done || finished) return null
+  if (closed || finished || (!known && !isPending)) return null
   return (
     <Card
+      // What is below must not move when the answer comes.
+      className={isPending ? classes.awaited : undefined}
       title={words.setUp}
       note={words.setUpDone(done.size, steps.length)}
       actions={
