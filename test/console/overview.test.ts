@@ -187,7 +187,7 @@ describe('console/overview', () => {
       })
     })
     await page.keyboard.press('r')
-    await attention(page).getByText('6 more providers or models are left alone.').waitFor()
+    await attention(page).getByText('6 more providers or models get no requests for now.').waitFor()
     expect(await attention(page).getByText('Circuit open').count()).to.equal(3)
     expect(await region(page, 'Providers').getByRole('listitem').count()).to.equal(8)
     await region(page, 'Providers').getByRole('link', { name: 'All 9 circuits' }).waitFor()

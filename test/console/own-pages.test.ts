@@ -21,7 +21,7 @@ describe('console/configuration', () => {
       await page.getByRole('table', { name: 'Processes' }).getByText('this version').waitFor()
       expect(await axe(page)).to.deep.equal([])
       await page.getByRole('button', { name: 'Reload configuration' }).click()
-      await page.getByRole('status').getByText('The configuration was read again.').waitFor()
+      await page.getByRole('status').getByText('The configuration was reloaded.').waitFor()
     }
   })
 

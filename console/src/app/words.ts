@@ -32,7 +32,7 @@ export const words = {
   to: 'To',
   now: 'now',
   momentHint: '2026-11-23 14:05',
-  wrongMoment: 'This is no date and time.',
+  wrongMoment: 'This is not a date and time.',
   wrongOrder: 'It must be before the end.',
   apply: 'Apply',
   zone: 'Times are shown in',
@@ -42,7 +42,7 @@ export const words = {
   configuration: (version: string) => `Configuration ${version}`,
   refusedConfiguration: 'Configuration refused',
   loadedAgo: (ago: string) => `loaded ${ago}`,
-  nothingFound: 'Nothing has these words.',
+  nothingFound: 'Nothing matches.',
   kinds: {
     recent: 'Recent',
     screen: 'Screen',
@@ -69,7 +69,7 @@ export const words = {
   toDark: 'Switch to dark',
   toLight: 'Switch to light',
   reload: 'Reload configuration',
-  reloaded: 'The configuration was read again.',
+  reloaded: 'The configuration was reloaded.',
   resetBreaker: (circuit: string) => `Reset breaker of ${circuit}`,
   keysTitle: 'Keys',
   keys: [
@@ -78,7 +78,7 @@ export const words = {
     ['j', 'Next row'],
     ['k', 'Previous row'],
     ['Enter', 'Open'],
-    ['Space', 'Choose the row'],
+    ['Space', 'Select the row'],
     ['Shift F10', 'Filter by a value of the row'],
     ['Escape', 'Close'],
     ['f', 'Filter'],
@@ -92,13 +92,13 @@ export const words = {
   circuitProbing: 'Circuit on probation',
   failedTimes: (failures: number, why: string | number | undefined) =>
     // The failures that opened it may have left the window that is counted.
-    `failed${failures === 0 ? '' : failures === 1 ? ' once' : ` ${failures} times`}${why === undefined ? '' : ` (${why})`}. Requests go to their next candidate.`,
+    `failed${failures === 0 ? '' : failures === 1 ? ' once' : ` ${failures} times`}${why === undefined ? '' : ` (${why})`}. Requests go to the next candidate.`,
   nextProbe: (seconds: number) => (seconds > 0 ? `The next probe is in ${seconds} s.` : 'The next request is a probe.'),
   moreCircuits: 'More circuits open',
   moreCircuitsText: (circuits: number) =>
     circuits === 1
-      ? 'One more provider or model is left alone.'
-      : `${circuits} more providers or models are left alone.`,
+      ? 'One more provider or model gets no requests for now.'
+      : `${circuits} more providers or models get no requests for now.`,
   moreFindings: (findings: number) => (findings === 1 ? 'One more finding.' : `${findings} more findings.`),
   showFailures: 'Show failures',
   reset: 'Reset',
@@ -106,9 +106,10 @@ export const words = {
   silent: 'The gateway does not answer',
   silentText: 'This page shows its last answer. The console keeps trying.',
   outdated: 'Not up to date',
-  outdatedText: (why: string) => `Some of what stands here could not be loaded again: ${why}`,
+  outdatedText: (why: string) => `Some of what this page shows could not be loaded again: ${why}`,
   draining: 'Draining',
-  drainingText: 'This process takes no new requests, and stops when those under way are done. Others go on serving.',
+  drainingText:
+    'This process takes no new requests, and stops when the running ones are done. Other processes keep serving.',
   newBuild: 'New version of the console',
   newBuildText: 'The gateway serves a different version than this page.',
   reloadPage: 'Reload',
@@ -118,17 +119,17 @@ export const words = {
     key_value: { title: 'Key-value store down', text: 'Each process counts limits for itself until it is back.' },
     master_secret: {
       title: 'Another master secret',
-      text: 'It was rotated. Start this process again with the new one: until then it makes no audited change.',
+      text: 'It was rotated. Restart this process with the new one; until then, it refuses every change that is audited.',
     },
     records: {
       title: 'Records left out',
       text: 'Some stored records do not fit the configuration, or cannot be read.',
     },
-    requests: { title: 'Request log behind', text: 'Its rows cannot be written now, and wait.' },
+    requests: { title: 'Request log behind', text: 'Its rows cannot be written now. They are kept until they can.' },
     audit: { title: 'Audit checkpoints behind', text: 'The file of the checkpoints cannot be written.' },
     api_keys: {
       title: 'API keys not up to date',
-      text: 'Which keys were made or revoked elsewhere is not known, or the file takes the place of a stored key.',
+      text: 'Keys that were made or revoked elsewhere may not be known here, or the file replaces a stored key.',
     },
   } as Readonly<Record<string, { readonly title: string; readonly text: string }>>,
   risks: 'Open to strangers',

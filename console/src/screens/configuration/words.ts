@@ -2,7 +2,7 @@ export const words = {
   title: 'Configuration',
   forbidden: 'the configuration',
   reload: 'Reload configuration',
-  reloaded: 'The configuration was read again.',
+  reloaded: 'The configuration was reloaded.',
   running: 'Running',
   version: 'Version',
   loaded: 'Loaded',
