@@ -203,6 +203,7 @@ describe('console/frame', () => {
   it('waits for a gateway that is silent, and shows then what was asked for', async () => {
     const page = await rig.signedIn('admin', '/')
     await shows(page, 'Overview')
+    await page.getByRole('img', { name: /^Requests by outcome/ }).waitFor()
     await page.context().setOffline(true)
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'API keys' }).click()
     await page.keyboard.press('Control+k')
