@@ -59,8 +59,7 @@ const runs: readonly Run[] = [
   },
   {
     // Checks of the extension for tasks fail, which the server does not have and the revision does not require. The
-    // server also does not compare `mcp-param-*` headers with the arguments; the gateway does. To a request of an
-    // unknown revision the gateway names all revisions that it passes on, the server only those without sessions.
+    // server also does not compare `mcp-param-*` headers with the arguments; the gateway does.
     name: '0.2.0-alpha.12 for 2026-07-28',
     suite: next,
     options: ['--requirements', '2026-07-28'],
