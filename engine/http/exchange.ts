@@ -106,10 +106,10 @@ interface Exchanged {
 /** Sends the error of an exchange. */
 async function refused({ pipeline, codec, slots, scope, send }: Run, thrown: unknown): Promise<Exchanged> {
   const error = asGatewayError(thrown)
-  tell(pipeline, error, scope.id)
-  await runUnreached(pipeline, slots, scope)
   let reply = failedReply
   try {
+    tell(pipeline, error, scope.id)
+    await runUnreached(pipeline, slots, scope)
     reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
     const sent = await send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope), error)
     return { reply, sent, error }
@@ -146,7 +146,7 @@ function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void 
   const { code, at, cause } = error
   if (code === 'internal_error') log.error({ err: cause ?? error, id, at }, 'an exchange failed')
   else if (cause !== undefined && (code.startsWith('upstream_') || code === 'overloaded'))
-    log.warn({ code, id, at, reason: (cause as { readonly message?: unknown }).message }, 'a provider failed')
+    log.warn({ code, id, at, reason: (cause as { readonly message?: unknown } | undefined)?.message }, 'a provider failed')
 }
 
 /** What printing an error takes. */

@@ -104,9 +104,9 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     connection.response = res
     const snapshot = live.acquire()
     const over = () => {
+      live.release(snapshot)
       // A lasting response may have started after the others were told to end.
       if (closing) for (const leave of running.lasting) leave()
-      live.release(snapshot)
       done()
     }
     const broken = (error: unknown) => {

@@ -95,10 +95,11 @@ function triesStep(attempt: Attempt): Step {
           const own: Bag = { ...slots, model: next }
           try {
             await begin(own, further.number)
-            return ended(own)
           } catch (again) {
             ;[failed, error] = [next, asGatewayError(again)]
+            continue
           }
+          return ended(own)
         }
       } catch (last) {
         calls.end()

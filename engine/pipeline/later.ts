@@ -16,22 +16,35 @@ export class Later<T = void> implements Eventual<T> {
   #state: 'waiting' | 'over' | 'broken' = 'waiting'
   #result: unknown
 
+  /** Only the first end, or failure, counts. */
   end(value: T): void {
+    if (this.#state !== 'waiting') return
     this.#state = 'over'
     this.#result = value
-    this.#ended?.(value)
+    const ended = this.#ended
+    this.#forget()
+    ended?.(value)
   }
 
   fail(error: unknown): void {
+    if (this.#state !== 'waiting') return
     this.#state = 'broken'
     this.#result = error
-    this.#failed?.(error)
+    const failed = this.#failed
+    this.#forget()
+    failed?.(error)
   }
 
   then(ended: (value: T) => void, failed: (error: unknown) => void): void {
     if (this.#state === 'over') ended(this.#result as T)
     else if (this.#state === 'broken') failed(this.#result)
     else [this.#ended, this.#failed] = [ended, failed]
+  }
+
+  /** A stage that is late may hold this for long; it must not hold the exchange, too. */
+  #forget(): void {
+    this.#ended = undefined
+    this.#failed = undefined
   }
 }
 

@@ -87,11 +87,12 @@ export default defineStage({
         const timeouts = request.background ? patient : usual
         const free = prices.asks(scope)
         const over = () => scope.time('upstream', performance.now() - started)
-        const refuse = (error: unknown) => {
-          over()
-          if (isRefused(error)) free()
-          reject(lacking(error, request) ? request.missing : error)
-        }
+        const refuse = (error: unknown) =>
+          guarded(reject, () => {
+            over()
+            if (isRefused(error)) free()
+            reject(lacking(error, request) ? request.missing : error)
+          })
         const give = (upstream: Upstream, content: AnswerContent) => {
           over()
           resolve({ upstream, answer: answering(operation, content) })
