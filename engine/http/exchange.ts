@@ -146,7 +146,10 @@ function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void 
   const { code, at, cause } = error
   if (code === 'internal_error') log.error({ err: cause ?? error, id, at }, 'an exchange failed')
   else if (cause !== undefined && (code.startsWith('upstream_') || code === 'overloaded'))
-    log.warn({ code, id, at, reason: (cause as { readonly message?: unknown } | undefined)?.message }, 'a provider failed')
+    log.warn(
+      { code, id, at, reason: (cause as { readonly message?: unknown } | undefined)?.message },
+      'a provider failed',
+    )
 }
 
 /** What printing an error takes. */
