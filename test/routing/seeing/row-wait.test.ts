@@ -27,7 +27,8 @@ describe('a rating whose request has no row', () => {
   })
 
   it('is answered at once if no such request can have its id', async () => {
-    for (const id of [idFrom(2 * 3_600_000), idFrom(-120_000), 'no id', randomUUIDv7().replace('-7', '-4')]) {
+    const otherVersion = randomUUIDv7().replace(/^(.{14})7/, '$14')
+    for (const id of [idFrom(2 * 3_600_000), idFrom(-120_000), 'no id', otherVersion]) {
       expect(await waiting(2).row(id, { signal }), id).to.equal(undefined)
       expect(looks, id).to.equal(1)
     }
