@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { sideBySide } from '../../support/side-by-side.ts'
+import { until } from '../../support/until.ts'
 import { startServe } from './process.ts'
 import { sandbox } from './sandbox.ts'
 
@@ -53,7 +54,7 @@ describe('cli/introduce', function () {
         await process.until(() => process.out.some((line) => line.startsWith('the sound one is at')))
         const [url = ''] = process.out.flatMap((line) => /^the sound one is at (.+)$/.exec(line)?.slice(1) ?? [])
         expect(process.out).to.include('the sound one is here').and.to.include(`Sluice serves on ${url}`)
-        expect((await fetch(`${url}/api/health/ready`)).status).to.equal(200)
+        await until(async () => (await fetch(`${url}/api/health/ready`)).status === 200)
         const live = () => lines().filter(({ msg }) => msg === 'the configuration is live')
         await process.until(() => live().length === workers)
         expect(failed()).to.include.members([
