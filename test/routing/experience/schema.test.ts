@@ -18,7 +18,10 @@ const says = (content: string, finish_reason = 'stop') => ({
 
 describe('a schema that a client demands', () => {
   let rig: Routing
-  beforeEach(async () => (rig = await startRouting({ routing: { experience: { implicit: true } } })))
+  beforeEach(async () => {
+    const server_config = { logging: { level: 'debug' } }
+    rig = await startRouting({ routing: { experience: { implicit: true } }, server_config })
+  })
   afterEach(() => rig.close())
 
   const rewards = () =>
@@ -31,13 +34,23 @@ describe('a schema that a client demands', () => {
     await answer.text()
     return answer.status
   }
+  /** Asks until the answer was compared: a comparison that a slow machine ends late teaches nothing. */
+  const compared = async (script: Script, body: object) => {
+    const late = () => rig.gateway.lines.filter((line) => line.includes('could not be compared')).length
+    const before = (await rewards()).length
+    const taught = async () => (await rewards()).length > before
+    let status
+    do {
+      const missed = late()
+      status = await ask(script, body)
+      await until(async () => late() > missed || (await taught()))
+    } while (!(await taught()))
+    return status
+  }
 
   it('teaches whether the model keeps to it', async () => {
     const answers = ['{"count":1}', '{"count":"one"}', 'Sure! {"count":1}']
-    for (const [index, content] of answers.entries()) {
-      await ask(says(content), demand())
-      await until(async () => (await rewards()).length === index + 1)
-    }
+    for (const content of answers) await compared(says(content), demand())
     const rows = await rewards()
     expect(rows.map(({ reward }) => reward)).to.deep.equal([1, 0, 0])
     for (const row of rows)
@@ -51,10 +64,9 @@ describe('a schema that a client demands', () => {
       await ask(says('{"count":1}'), { response_format: { type: 'json_object' } }),
       await ask(says('{"count":', 'length'), demand()),
       await ask(says('{"count":1}'), demand({ $ref: 'https://example.com/schema' })),
-      await ask(says('{"count":2}'), demand()),
+      await compared(says('{"count":2}'), demand()),
     ]
     expect(asked).to.deep.equal([200, 200, 200, 200, 200, 200])
-    await until(async () => (await rewards()).length > 0)
     expect((await rewards()).map(({ reward }) => reward)).to.deep.equal([1])
   })
 
