@@ -61,7 +61,7 @@ class Relay implements Transform {
   readonly #delivered: Deliveries | undefined
   #read: Measured | undefined
   #failure: Failure | undefined
-  /** The terminal event was sent, and nothing is missing any more. */
+  /** The terminal event was sent, nothing is missing any more, and nothing may follow. */
   #done = false
   /** The upstream has ended the stream; until then the client may disconnect. */
   #ended = false
@@ -115,6 +115,8 @@ class Relay implements Transform {
   }
 
   #passed(bytes: Uint8Array): Uint8Array {
+    // Some upstreams end a stream twice.
+    if (this.#done) return nothing
     const { codec, host } = this.#exchange
     const events = withoutSecrets(this.#lines.pass(bytes), codec, host)
     if (!this.#guard && codec.close && hasLastWord(events)) return this.#finished(events)
@@ -133,13 +135,14 @@ class Relay implements Transform {
 
   /** The last bytes of a stream. Missing events are inserted before the one that ends it. */
   #finished(bytes: Uint8Array): Uint8Array {
-    const before = bytes.subarray(0, bytes.length - lastWord.length)
+    let before = bytes.subarray(0, bytes.length - lastWord.length)
+    while (hasLastWord(before)) before = before.subarray(0, before.length - lastWord.length)
     this.#ends.add(before)
     const frames = this.#closing()
     this.#done = true
     if (frames.length === 0) {
-      this.#ends.add(bytes.subarray(before.length))
-      return bytes
+      this.#ends.add(bytes.subarray(before.length, before.length + lastWord.length))
+      return bytes.subarray(0, before.length + lastWord.length)
     }
     const last = Buffer.from(printed(frames))
     this.#ends.add(last)

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../engine/index.ts'
 import { amendedSampling, isObject } from '../../../engine/kit.ts'
-import type { Amendment, Envelope, Json, JsonObject, Offer } from '../../../engine/index.ts'
+import type { Amendment, Asked, Envelope, Json, JsonObject, Offer, StreamGuard } from '../../../engine/index.ts'
+import { errorFrame } from './errors.ts'
 
 /** Prefix of the beta feature by which a provider stores a conversation; a date follows. */
 const threads = 'message-threads-'
@@ -53,6 +54,27 @@ function without(turn: Spoken): JsonObject | undefined {
 /** Whether a beta feature is forwarded: all of them, unless the offer has a list. */
 function passes(beta: string, betas: Json | undefined): boolean {
   return Array.isArray(betas) ? betas.includes(beta) : true
+}
+
+/** Data is JSON, which has no line feeds, so these bytes are always a line. */
+const stopLine = Buffer.from('event: message_stop\n')
+const emptyLine = '\n\n'
+const nothing = new Uint8Array()
+
+/** Ends a stream at its first `message_stop`. Some upstreams send a second one. */
+export function guard({ id }: Asked): StreamGuard {
+  let isOver = false
+  return {
+    pass(events) {
+      if (isOver) return nothing
+      const stop = events.indexOf(stopLine)
+      if (stop < 0) return events
+      isOver = true
+      return events.subarray(0, events.indexOf(emptyLine, stop) + emptyLine.length)
+    },
+    large: () => !isOver,
+    end: (failure) => (failure && !isOver ? [errorFrame(failure, id)] : []),
+  }
 }
 
 /** The gateway does not store the conversation. The `error_code` makes official clients send all of it. */
