@@ -1,6 +1,14 @@
 import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { Catalog, ModelRecord, Target } from '../../engine/index.ts'
 
+/** Flags of models, with the reason that clients are given where one is missing. */
+const reasons = {
+  supports_mapeval: 'it is not a decision model',
+  supports_realtime: 'it serves no realtime sessions',
+}
+
+type Flag = keyof typeof reasons
+
 /** Rejects a model without a flag, before any provider is called. Fallbacks without the flag are dropped. */
 export default defineStage({
   name: 'require',
@@ -25,7 +33,7 @@ export default defineStage({
       if (model?.[flag] !== true)
         throw new GatewayError(
           'invalid_request_error',
-          { model: name.slice(0, 128), reason: `it does not carry ${flag}` },
+          { model: name.slice(0, 128), reason: reasons[flag] },
           { param: 'model' },
         )
       if (model.fallbacks.length === 0) return { target }
@@ -36,10 +44,6 @@ export default defineStage({
   },
 })
 
-function withFallbacks(
-  model: ModelRecord,
-  flag: 'supports_mapeval' | 'supports_realtime',
-  catalog: Catalog,
-): ModelRecord {
+function withFallbacks(model: ModelRecord, flag: Flag, catalog: Catalog): ModelRecord {
   return { ...model, fallbacks: model.fallbacks.filter((name) => catalog.find(name)?.[flag] === true) }
 }

@@ -34,7 +34,7 @@ describe('the gate of decisions', () => {
           status: 400,
           body: {
             error: {
-              message: `The model "${model}" is not served on this endpoint: it does not carry supports_mapeval.`,
+              message: `The model "${model}" is not served on this endpoint: it is not a decision model.`,
               type: 'invalid_request_error',
               param: 'model',
               code: 'invalid_request_error',

@@ -44,10 +44,12 @@ describe('require', () => {
     for (const name of ['chat', 'voice', 'auto'])
       expect(thrown(run('supports_mapeval', name))).to.deep.equal({
         code: 'invalid_request_error',
-        message: `The model "${name}" is not served on this endpoint: it does not carry supports_mapeval.`,
+        message: `The model "${name}" is not served on this endpoint: it is not a decision model.`,
         tags: [],
       })
-    expect(thrown(run('supports_realtime', 'judge'))?.code).to.equal('invalid_request_error')
+    expect(thrown(run('supports_realtime', 'judge'))?.message).to.equal(
+      'The model "judge" is not served on this endpoint: it serves no realtime sessions.',
+    )
   })
 
   it('leaves out fallbacks that do not carry it, the same way each time', () => {

@@ -29,7 +29,7 @@ interface Refused {
 const off = 'The model "auto" needs smart routing, which is off (server_config.smart_routing.enabled).'
 const empty = 'The model "auto" has nothing to choose from: no model has auto_eligible: true.'
 const elsewhere = 'The model "auto" is chosen per conversation and is not served on this endpoint.'
-const undecided = 'The model "auto" is not served on this endpoint: it does not carry supports_mapeval.'
+const undecided = 'The model "auto" is not served on this endpoint: it is not a decision model.'
 
 describe('routing/names', () => {
   for (const [state, server_config, eligible, reason] of [
