@@ -7,9 +7,14 @@ const amount = /^\d{1,10}(\.\d{1,12})?$/
 
 /**
  * What the client allows its request to cost, in micro-USD: `routing.max_cost`, or the header of the same meaning. Throws
- * `invalid_value` for what is no amount.
+ * `invalid_value` for what is no amount, and for a cap in the wrong place, which would not hold.
  */
-export function capOf({ sent: { routing }, headers }: Pick<Envelope, 'sent' | 'headers'>): number | undefined {
+export function capOf({
+  sent: { routing, max_cost: misplaced },
+  headers,
+}: Pick<Envelope, 'sent' | 'headers'>): number | undefined {
+  if (misplaced !== undefined && misplaced !== null)
+    throw new GatewayError('invalid_value', { param: 'max_cost', reason: 'it is a field of `routing`' })
   const header = headers['x-routing-max-cost']
   const inBody = isObject(routing) ? routing['max_cost'] : undefined
   if (inBody === undefined && header === undefined) return undefined

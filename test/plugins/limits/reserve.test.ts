@@ -415,6 +415,9 @@ describe('plugins/limits/reserve', function () {
     expect({ code, param }).to.deep.equal({ code: 'budget_exceeded', param: 'routing.max_cost' })
     for (const max_cost of [-1, 0, 'much', {}]) expect(await asked({ routing: { max_cost } })).to.equal(400)
     expect(await asked({}, { 'x-routing-max-cost': 'much' })).to.equal(400)
+    const misplaced = await errorOf(await ask({ max_cost: 0.0001 }))
+    expect(misplaced).to.include({ code: 'invalid_value', param: 'max_cost' })
+    expect(misplaced).to.have.property('message').that.includes('it is a field of `routing`')
     // No provider is told.
     for (const { body } of upstream.requests) expect(body.toString()).not.to.include('routing')
     expect(upstream.requests).to.have.length(2)

@@ -83,6 +83,7 @@ describe('routing/gates', () => {
       [{ routing: { max_latency_ms: 0 } }, 'routing.max_latency_ms'],
       [{ routing: { max_cost: 0 } }, 'routing.max_cost'],
       [{ routing: { max_cost: '1' } }, 'routing.max_cost'],
+      [{ max_cost: 0.001 }, 'max_cost'],
       [{ routing: { conversation: '' } }, 'routing.conversation'],
     ]
     for (const [body, param] of cases) {
