@@ -134,9 +134,18 @@ export default defineService({
         await deleteOld(cleaned, { before: before(capture_retention), capturesOnly: true })
       if (duration(retention) > 0) await deleteOld(cleaned, { before: before(retention) })
     }
+    /** Without the query builder, which no start is to wait for. */
+    const isExpired = async (table: keyof Tables, kept: string) => {
+      if (duration(kept) === 0) return false
+      const old = await host.rows(`select id from ${table} where at < ${Date.now() - duration(kept)} limit 1`)
+      return old.length > 0
+    }
     const expireNow = async () => {
+      if (!current) return
       try {
-        if (current) await expire(current)
+        const { retention, capture_retention: ofCaptures } = current
+        if ((await isExpired('requests_captures', ofCaptures)) || (await isExpired('requests', retention)))
+          await expire(current)
       } catch (error) {
         host.log.warn({ err: error }, 'old requests cannot be deleted; trying again')
       }
@@ -214,9 +223,12 @@ export default defineService({
         return {
           view: viewOf(version, settings),
           live() {
+            const isFirst = current === undefined
             current = settings
             captures.follow(settings)
             void beginEarlier()
+            // A process that never runs for an hour deletes, too.
+            if (isFirst) void expireNow()
           },
         }
       },

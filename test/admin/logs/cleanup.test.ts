@@ -2,10 +2,12 @@ import { expect } from 'chai'
 import { viewOf } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { tablesOf } from '../../support/tables.ts'
+import { until } from '../../support/until.ts'
 import { addRows, onEachDatabase, rowWith, startLogs } from './rig.ts'
 import type { LogsGateway } from './rig.ts'
 
 const day = 86_400_000
+const kept = { logging: { retention: '30d', capture_retention: '2d' } }
 
 describe('POST /api/logs/cleanup', () => {
   onEachDatabase((settings) => {
@@ -13,7 +15,7 @@ describe('POST /api/logs/cleanup', () => {
     beforeEach(async () => {
       gateway = await startLogs({
         ...(await settings()),
-        server_config: { logging: { retention: '30d', capture_retention: '2d' } },
+        server_config: kept,
       })
       const now = Date.now()
       const ages = { new: 0, young: day, old: 3 * day, older: 40 * day, 'older-judge': 50 * day }
@@ -100,16 +102,14 @@ describe('POST /api/logs/cleanup', () => {
       expect(await idsIn('requests')).to.have.length(5)
     })
 
-    it('happens by itself after the times of the settings, in one process', async () => {
-      const other = await startGateway({ database: gateway.engine.database.url })
+    it('happens by itself after the times of the settings, also at a start, in one process', async () => {
+      const other = await startGateway({ database: gateway.engine.database.url, server_config: kept })
       try {
-        const both = [gateway, other].map(({ engine }) => viewOf(engine, 'requests'))
-        await both[0]?.expire()
-        expect(await idsIn('requests')).to.deep.equal(['new', 'young', 'old'])
+        await until(async () => (await idsIn('requests')).join() === 'new,young,old')
         expect(await idsIn('requests_captures')).to.deep.equal(['new', 'young'])
-        // Another process leaves it alone for the rest of the hour.
+        // Both processes leave it alone for the rest of the hour.
         await addRows(gateway, [rowWith('oldest', { at: Date.now() - 100 * day })])
-        await both[1]?.expire()
+        for (const { engine } of [gateway, other]) await viewOf(engine, 'requests').expire()
         expect(await idsIn('requests')).to.deep.equal(['new', 'young', 'old', 'oldest'])
       } finally {
         await other.close()
