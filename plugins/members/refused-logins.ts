@@ -15,14 +15,16 @@ const minute = 60_000
 const most = 1_000
 
 /**
- * Counts refused logins. Each name and address gets one row of the audit trail per minute, so that nobody can fill the
- * trail with guesses.
+ * Writes refused logins. The first one of a name and address is written at once, and the further ones of the same minute
+ * as one row at its end, so that nobody can fill the trail with guesses.
  */
 export class RefusedLogins {
   readonly #log: ServiceHost['log']
   #audit: Services['audit'] | undefined
   #counts = new Map<string, { readonly login: RefusedLogin; count: number }>()
   #timer: NodeJS.Timeout | undefined
+  /** Resolves when everything so far is written. */
+  #written = Promise.resolve()
 
   constructor(log: ServiceHost['log']) {
     this.#log = log
@@ -37,30 +39,40 @@ export class RefusedLogins {
     const key = JSON.stringify([login.username, login.by.address])
     const counted = this.#counts.get(key)
     if (counted) counted.count += 1
-    else this.#counts.set(key, { login, count: 1 })
+    else {
+      this.#counts.set(key, { login, count: 0 })
+      this.#append(login, 1)
+    }
     if (this.#counts.size > most) void this.write()
     this.#timer ??= setTimeout(() => void this.write(), minute - (Date.now() % minute)).unref()
   }
 
-  /** Writes what was counted since the last time. Never rejects. */
-  async write(): Promise<void> {
+  /** Writes what was counted since the last time, and ends the minute. Never rejects. */
+  write(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const counts = [...this.#counts.values()]
+    for (const { login, count } of this.#counts.values()) if (count > 0) this.#append(login, count)
     this.#counts = new Map()
-    for (const { login, count } of counts)
-      try {
-        await this.#audit?.record({
-          action: 'auth.refused',
-          by: login.by,
-          actor: { type: 'anonymous' },
-          // What is no name may be a password in the wrong field.
-          target: { type: 'member', id: login.id ?? null, name: isUsername(login.username) ? login.username : null },
-          outcome: 'refused',
-          details: { count },
-        })
-      } catch (error) {
-        this.#log.error({ err: error, count }, 'refused logins are missing in the audit trail')
-      }
+    return this.#written
+  }
+
+  #append(login: RefusedLogin, count: number): void {
+    this.#written = this.#written.then(() => this.#record(login, count))
+  }
+
+  async #record({ by, id, username }: RefusedLogin, count: number): Promise<void> {
+    try {
+      await this.#audit?.record({
+        action: 'auth.refused',
+        by,
+        actor: { type: 'anonymous' },
+        // What is no name may be a password in the wrong field.
+        target: { type: 'member', id: id ?? null, name: isUsername(username) ? username : null },
+        outcome: 'refused',
+        details: { count },
+      })
+    } catch (error) {
+      this.#log.error({ err: error, count }, 'refused logins are missing in the audit trail')
+    }
   }
 }
