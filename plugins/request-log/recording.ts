@@ -12,9 +12,26 @@ function mark(characters: number): string {
   return `[${Math.floor((characters * 3) / 4)} bytes]`
 }
 
-function markOf(run: string): string {
+/** The text that is recorded for a run of base64 characters with its padding. */
+function shortened(run: string): string {
+  const binaryAt = lengthOfPlain(run)
   const padding = run.indexOf('=')
-  return mark(padding < 0 ? run.length : padding)
+  const length = (padding < 0 ? run.length : padding) - binaryAt
+  return length < binary ? run : run.slice(0, binaryAt) + mark(length)
+}
+
+/**
+ * Characters at the beginning of a run that are text: a line of dashes, or a key that was held down. They are counted
+ * in steps, so that it does not matter how a body is cut.
+ */
+function lengthOfPlain(run: string): number {
+  let length = 0
+  while (run.length - length >= binary && isOneCharacter(run.slice(length, length + binary))) length += binary
+  return length
+}
+
+function isOneCharacter(text: string): boolean {
+  return text === text.charAt(0).repeat(text.length)
 }
 
 /**
@@ -75,9 +92,10 @@ export class Recording {
       this.#close()
     }
     const all = this.#open + rest
-    const length = lastRun(all)
-    const start = all.length - length
-    this.#text += all.slice(0, start).replace(encoded, markOf)
+    const run = all.length - lastRun(all)
+    const start = run + lengthOfPlain(all.slice(run))
+    const length = all.length - start
+    this.#text += all.slice(0, run).replace(encoded, shortened) + all.slice(run, start)
     this.#open = length < binary ? all.slice(start) : ''
     this.#run = length < binary ? 0 : length
   }
