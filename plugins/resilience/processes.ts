@@ -21,9 +21,10 @@ export class Processes {
   readonly #tell: () => Told
   readonly #reset: (reset: Reset) => void
   readonly #id = randomUUIDv7()
-  readonly #started = Date.now()
-  /** Resets that hold in this process, and when that was. */
-  readonly #applied = new Map<string, number>()
+  /** When it began, by `performance.now()`: the clock may be set while a process runs. */
+  readonly #began = performance.now()
+  /** Resets that this process knows of, and when it last saw them, by `performance.now()`. */
+  readonly #known = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #looking = false
   #told = ''
@@ -65,7 +66,7 @@ export class Processes {
   async announce(transaction: TableQueries, reset: Reset): Promise<void> {
     const id = randomUUIDv7()
     const at = Date.now()
-    this.#applied.set(id, at)
+    this.#known.set(id, performance.now())
     await transaction
       .deleteFrom('resilience_resets')
       .where('at', '<', at - kept)
@@ -79,7 +80,7 @@ export class Processes {
   /** Tells nothing any more. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    if (this.#toldAt > 0)
+    if (this.#told !== '')
       await this.#host.rows(`delete from resilience_processes where id = '${this.#id}' returning id`)
   }
 
@@ -99,25 +100,22 @@ export class Processes {
   }
 
   async #listen(): Promise<void> {
-    const now = Date.now()
-    const since = Math.max(this.#started, now - kept)
-    const resets = await this.#host.rows<ResetsTable>(
-      `select id, provider, model from resilience_resets where at >= ${since}`,
-    )
-    for (const { id, ...reset } of resets) {
-      if (this.#applied.has(id)) continue
-      this.#applied.set(id, now)
-      this.#reset(reset)
+    const resets = await this.#host.rows<ResetsTable>('select id, at, provider, model from resilience_resets')
+    const now = performance.now()
+    const began = Date.now() - (now - this.#began)
+    for (const { id, at, ...reset } of resets) {
+      if (!this.#known.has(id) && at >= began) this.#reset(reset)
+      this.#known.set(id, now)
     }
-    for (const [id, at] of this.#applied) if (at < now - 2 * kept) this.#applied.delete(id)
+    for (const [id, seen] of this.#known) if (seen < now - kept) this.#known.delete(id)
   }
 
   /** Tells a state that has changed at once, and figures now and then. */
   async #publish(): Promise<void> {
     const told = this.#tell()
     const states = JSON.stringify([told.breakers.map(({ state, openedTimes }) => [state, openedTimes]), told.keys])
+    if (states === this.#told && performance.now() - this.#toldAt < telling) return
     const now = Date.now()
-    if (states === this.#told && now - this.#toldAt < telling) return
     // Base64 has no quotes, so the statement needs no parameters and no query builder.
     const state = Buffer.from(JSON.stringify(told)).toString('base64')
     await this.#host.rows(
@@ -126,7 +124,7 @@ export class Processes {
     )
     await this.#host.rows(`delete from resilience_processes where seen_at < ${now - alive} returning id`)
     this.#told = states
-    this.#toldAt = now
+    this.#toldAt = performance.now()
   }
 }
 
