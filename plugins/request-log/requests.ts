@@ -134,7 +134,7 @@ export default defineService({
         await deleteOld(cleaned, { before: before(capture_retention), capturesOnly: true })
       if (duration(retention) > 0) await deleteOld(cleaned, { before: before(retention) })
     }
-    /** Without the query builder, which no start is to wait for. */
+    /** Asks without the query builder, which is large. */
     const isExpired = async (table: keyof Tables, kept: string) => {
       if (duration(kept) === 0) return false
       const old = await host.rows(`select id from ${table} where at < ${Date.now() - duration(kept)} limit 1`)
@@ -170,12 +170,16 @@ export default defineService({
     const captures = new Captures(host)
     const tails = new Map<string, number>()
     let unread = 0
+    let hasWritten = false
     const viewOf = (version: string, logging: LoggingSettings): Requests => ({
       logging,
       get counters() {
         return { ...rows.counters, dropped: rows.counters.dropped + unread }
       },
       write(row, scope) {
+        // A gateway that never runs for an hour deletes, too. Commands write no rows, so they delete none.
+        if (!hasWritten) void expireNow()
+        hasWritten = true
         const whole = columns(row, version, 'a log row cannot be written down as it is')
         const stored = whole ?? columns({ ...row, metadata: {} }, version, 'a log row cannot be written down')
         if (stored) rows.append(stored)
@@ -223,12 +227,9 @@ export default defineService({
         return {
           view: viewOf(version, settings),
           live() {
-            const isFirst = current === undefined
             current = settings
             captures.follow(settings)
             void beginEarlier()
-            // A process that never runs for an hour deletes, too.
-            if (isFirst) void expireNow()
           },
         }
       },
