@@ -30,6 +30,8 @@ export function checkFile(
     if (isTooShort(value)) warn(['client_timeouts', field], 'timeout', tooShort)
   if (duration(waits.body) < duration(waits.headers) && !isTooShort(waits.body))
     warn(['client_timeouts', 'body'], 'timeout', `is for a whole request, and less than headers (${waits.headers})`)
+  else if (duration(waits.body_silence) > duration(waits.body) && !isTooShort(waits.body))
+    warn(['client_timeouts', 'body_silence'], 'timeout', `is longer than body (${waits.body}), which ends it before`)
 }
 
 /** Warns of providers at the address where the gateway itself listens. */

@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { duration } from '../spec/duration.ts'
+import { duration, isTooShort, tooShort } from '../spec/duration.ts'
 import type { SectionReport, SettingsAround } from '../spec/service.ts'
 import type { TypedRecords } from '../spec/record.ts'
 import { isObject } from '../spec/json.ts'
@@ -37,6 +37,9 @@ export const serverChecks: {
     if (on.length === 0)
       report(['retries', 'on'], 'is empty, so no failure leads to a fallback; tries: 1 says so', 'retries', 'warning')
   },
+  keepalive({ sse_interval: silence }, report) {
+    if (silence !== '0s' && isTooShort(silence)) report(['sse_interval'], tooShort, 'timeout', 'warning')
+  },
   security({ trusted_proxies: proxies }, report) {
     for (const [at, range] of proxies.entries())
       if (rangesOf([range]) === undefined)
@@ -60,6 +63,8 @@ export const serverChecks: {
             [field, at],
             'must be an origin such as https://app.example: a scheme and a host, and nothing after it',
           )
+        else if (origin.includes('*') && origin !== '*')
+          report([field, at], 'fits no page: origins are compared as they are; name each of them', 'cors', 'warning')
     if (credentials && origins.includes('*'))
       report(['credentials'], '"*" allows every origin, so credentials cannot be allowed with it')
   },
