@@ -101,7 +101,7 @@ export default defineRecord({
   unique: ['key'],
   optional: true,
   holds: 'service',
-  check({ name, key, models, expires_at: expires }, all, report) {
+  check({ name, key, models, mcp_servers: servers = [], budget, expires_at: expires }, all, report) {
     // Empty while its variable is unset.
     const why = key === '' ? undefined : guessableBy(key)
     if (why !== undefined)
@@ -112,6 +112,12 @@ export default defineRecord({
         'warning',
       )
     checkModels(models, all, report)
+    servers.forEach((server, at) => {
+      if (servers.indexOf(server) < at)
+        report(['mcp_servers', at], 'duplicate', `"${server}" stands there already`, 'warning')
+    })
+    if (budget?.usd === 0)
+      report(['budget', 'usd'], 'limits', 'blocks the key; without a budget, nothing limits its costs', 'warning')
     const first = firstNames(all).get(name.toLowerCase())
     // The engine reports identical names.
     if (first !== undefined && first !== name)

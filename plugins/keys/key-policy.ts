@@ -1,6 +1,6 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
 import type { ConfigOf, JsonObject, RateLimit, SqlDialect, TableQueries } from '../../engine/index.ts'
-import { duration, durationSchema, isVirtual } from '../../engine/kit.ts'
+import { duration, durationSchema, isTooShort, isVirtual, tooShort } from '../../engine/kit.ts'
 import { covers } from './known-key.ts'
 import type { KeyFields, KeyLimits } from './known-key.ts'
 
@@ -47,6 +47,9 @@ export default defineService({
   section: 'security',
   summary: 'Whether members may make API keys, how many, and how long a new key may live.',
   settings,
+  check({ max_key_life: life }, report) {
+    if (isTooShort(life)) report(['max_key_life'], tooShort, 'timeout', 'warning')
+  },
 })
 
 /** Refuses an expiry of a new key that has passed or is too far away. Throws `invalid_field`. */

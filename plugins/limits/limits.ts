@@ -14,6 +14,7 @@ import { AskingCounters } from './asking-counters.ts'
 import { nameOf } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
 import { capOf } from './cap.ts'
+import { budgetBeyond, rateBeyond, withoutEffect } from './beyond.ts'
 import { Charges } from './charges.ts'
 import type { SumState } from './counters.ts'
 import { Counting } from './counting.ts'
@@ -107,11 +108,13 @@ function checkLimits(
   given: LimitSettings,
   report: SectionReport,
   records: TypedRecords,
-  { warn, models: catalog }: SettingsAround,
+  { warn, models: catalog, written, sharesStore }: SettingsAround,
 ): void {
-  const { server, key_default: usual, budget, assumed_output_tokens: assumed } = given
-  if (server && usual && server.period === usual.period && (usual.requests ?? 0) > (server.requests ?? Infinity))
-    report(['key_default', 'requests'], `is above that of the whole gateway, ${server.requests}`, 'limits', 'warning')
+  const { budget, assumed_output_tokens: assumed } = given
+  const { on_store_failure: onFailure } = written
+  if (onFailure !== undefined && !sharesStore)
+    report(['on_store_failure'], 'has no effect without a shared key-value store; set key_value', 'limits', 'warning')
+  for (const [path, message] of withoutEffect(given)) report(path, message, 'limits', 'warning')
   // The price of a pattern is that of each of its models.
   const unpriced = catalog.filter(({ enabled, pricing, name }) => enabled !== false && !pricing && !isPattern(name))
   const [first] = budget.unknown_price === 'refuse' ? unpriced : []
@@ -121,6 +124,8 @@ function checkLimits(
     if (first && budget[field]) report(['budget', field], noPrice(first.name), 'pricing', 'warning')
   for (const key of records.of('api_key')) {
     const { models, budget: own, rate_limit: limit } = key
+    for (const [path, message] of [...rateBeyond(limit, given.server), ...budgetBeyond(own, budget.server)])
+      warn(key, path, 'limits', message)
     const at = models?.findIndex((name) => unpriced.some((one) => one.name === records.find('model', name)?.name)) ?? -1
     if (first && own && models === undefined) warn(key, ['budget'], 'pricing', noPrice(first.name))
     if (first && own && at >= 0) warn(key, ['models', at], 'pricing', noPrice(models?.[at] ?? ''))

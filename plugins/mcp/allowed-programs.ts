@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join } from 'node:path'
+import { basename, delimiter, isAbsolute, join } from 'node:path'
 import type { ConfigOf, Records, SectionReport } from '../../engine/index.ts'
 
 const text = {
@@ -100,11 +100,23 @@ function isLoader(variable: string): boolean {
   )
 }
 
+/** Shells, interpreters and programs that start packages or containers. */
+const launcher =
+  /^(ba|da|k|z|fi|a)?sh$|^(node|deno|bun|python|perl|ruby|php)[\d.]*$|^(npx|bunx|pnpx|uvx|pipx|npm|pnpm|yarn|uv|docker|podman|env|sudo|xargs|ssh)$/
+
 /** Reports what the setting must not name. */
 export function checkPrograms(entries: readonly Entry[], report: SectionReport): void {
   for (const [index, entry] of entries.entries()) {
     const place = ['allow_stdio', index]
-    const { command: name, cwd, environment } = wholeOf(entry)
+    const { command: name, arguments: patterns, cwd, environment } = wholeOf(entry)
+    const open = launcher.test(basename(name)) ? patterns.indexOf('*') : -1
+    if (open >= 0)
+      report(
+        [...place, 'arguments', open],
+        `lets whoever may make MCP servers run any code, because "${basename(name)}" runs what it is given`,
+        'open-door',
+        'warning',
+      )
     const at = typeof entry === 'string' ? place : [...place, 'command']
     if (found(name) === undefined)
       report(at, `PATH has no program "${name}", so that no server may start it`, 'service', 'warning')
@@ -180,7 +192,7 @@ function wholeOf(entry: Entry) {
 const known = new Map<string, string | undefined>()
 
 /** The absolute path of a command. A bare name is looked up once, in PATH of the gateway itself. */
-function found(name: string): string | undefined {
+export function found(name: string): string | undefined {
   if (isAbsolute(name)) return name
   if (name === '' || /[/\\]/.test(name)) return undefined
   if (!known.has(name)) known.set(name, lookUp(name))

@@ -1,4 +1,4 @@
-import { durationSchema } from '../../engine/kit.ts'
+import { durationSchema, isTooShort, tooShort } from '../../engine/kit.ts'
 import type { ConfigOf, SectionReport } from '../../engine/index.ts'
 
 /** Header names and their beginnings that never pass from a client to a server. */
@@ -108,7 +108,10 @@ export const mcpSecurity = {
 
 export type McpSecurity = ConfigOf<typeof mcpSecurity>
 
-export function checkMcpSecurity({ forward_headers: names }: McpSecurity, report: SectionReport): void {
+export function checkMcpSecurity(given: McpSecurity, report: SectionReport): void {
+  const { forward_headers: names } = given
+  for (const field of ['call_timeout', 'connect_timeout'] as const)
+    if (isTooShort(given[field])) report([field], tooShort, 'timeout', 'warning')
   for (const [index, name] of names.entries()) {
     const lower = name.toLowerCase()
     if (withheld.test(lower)) report(['forward_headers', index], `"${name}" never passes to a server`)

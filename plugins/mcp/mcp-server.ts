@@ -12,6 +12,7 @@ import {
   upstreamProperties,
 } from '../../engine/kit.ts'
 import { isLinkLocal, withTimes } from '../../engine/kit.ts'
+import { found } from './allowed-programs.ts'
 
 const toolNames = { type: 'string', minLength: 1, maxLength: 256 } as const
 
@@ -22,6 +23,8 @@ const word = {
   pattern: '^[^\\u0000]*$',
   patternErrorMessage: 'must hold no null character',
 } as const
+
+const usualRestarts = 10
 
 const schema = {
   type: 'object',
@@ -78,7 +81,7 @@ const schema = {
       type: 'integer',
       minimum: 0,
       maximum: 10_000,
-      default: 10,
+      default: usualRestarts,
       description: 'Most times a minute that the program is started again after it ended by itself.',
     },
     tools: {
@@ -187,11 +190,14 @@ function checkUrl(text: string, linkLocal: boolean, report: RecordReport): void 
 
 /** Warns of values that the schema accepts, and that nobody means. */
 function checkDoubts(server: McpServer, report: RecordReport): void {
-  const { transport, url = '', headers, command = '', cwd, shared, tools, call_timeout: wait } = server
+  const { transport, url = '', headers, command = '', cwd, shared, restarts, tools, call_timeout: wait } = server
   const warn = (path: (string | number)[], code: string, message: string) => report(path, code, message, 'warning')
-  if (transport === 'http' && shared) warn(['shared'], 'transport', 'belongs to the other transport, not to "http"')
+  for (const [field, isWritten] of Object.entries({ shared, restarts: restarts !== usualRestarts }))
+    if (transport === 'http' && isWritten) warn([field], 'transport', 'belongs to the other transport, not to "http"')
   if (/^\S+\s+\S/.test(command) && !command.includes('/'))
     warn(['command'], 'command', 'is one program, started without a shell; write the rest as arguments')
+  else if (command !== '' && !/[~/\\]/.test(command) && found(command) === undefined)
+    warn(['command'], 'command', 'is no program that PATH has now')
   for (const [field, path] of Object.entries({ command, cwd: cwd ?? '' }))
     if (path.startsWith('~'))
       warn([field], 'command', 'is used without a shell, which alone knows "~"; write the whole path')
@@ -202,6 +208,10 @@ function checkDoubts(server: McpServer, report: RecordReport): void {
     !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()
   )
     warn(['cwd'], 'command', 'is no folder that is there now')
+  server.arguments.forEach((argument, at) => {
+    if (/^-\S+\s+\S/.test(argument))
+      warn(['arguments', at], 'command', 'is one argument, not split by a shell; write each as a text of its own')
+  })
   tools.deny.forEach((name, at) => {
     if (tools.allow?.includes(name))
       warn(['tools', 'deny', at], 'tools', `"${name}" stands in allow, too; deny takes precedence`)
@@ -209,6 +219,13 @@ function checkDoubts(server: McpServer, report: RecordReport): void {
   if (tools.allow?.length === 0) warn(['tools', 'allow'], 'tools', 'is empty, so no tool is offered; null offers all')
   if (isTooShort(wait)) warn(['call_timeout'], 'timeout', tooShort)
   const address = URL.parse(url)
+  if (address?.pathname.replace(/\/$/, '').endsWith('/sse'))
+    warn(['url'], 'transport', 'looks like the address of the earlier transport (HTTP+SSE), which is not spoken here')
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === '') warn(['headers', name], 'header', 'is sent without a value')
+    if (/\s\$[A-Z_][A-Z0-9_]*$/.test(value))
+      warn(['headers', name], 'interpolation', 'is taken as it is; a variable is written ${NAME}')
+  }
   const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')
   if (named && address?.protocol === 'http:' && isPublicName(address.hostname))
     warn(['url'], 'plain-http', 'the credential travels unencrypted; did you mean https://?')

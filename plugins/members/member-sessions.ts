@@ -71,6 +71,15 @@ export default defineService({
     },
   } as const,
   uses: ['members', 'sessions'],
+  check({ session_idle: idle, session_max: most }, report) {
+    if (duration(idle) > duration(most))
+      report(
+        ['session_idle'],
+        `is longer than session_max (${most}), which ends a session before`,
+        'timeout',
+        'warning',
+      )
+  },
   open(host) {
     // Another one after a rotation of the master secret.
     const key = () => host.deriveKey('sluice jwt 1')

@@ -1,4 +1,4 @@
-import { defineProvider } from '../../engine/index.ts'
+import { Refusal, defineProvider } from '../../engine/index.ts'
 import { baseUrl, isObject, openUpstream } from '../../engine/kit.ts'
 import type { Call, Json, JsonObject, Provider } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, needsKey, traitsProperty } from './config.ts'
@@ -32,6 +32,8 @@ export default defineProvider({
   offers: ({ traits }) =>
     protocols.map((protocol) => ({ protocol, ...(traits && protocol === 'gemini' ? { traits } : {}) })),
   open(config, host): Provider {
+    if (/\/openai\/?$/.test(config.base_url))
+      throw new Refusal('base_url must be what comes before "/openai", where chat completions are served', ['base_url'])
     const upstream = openUpstream(config, host, {
       protocols,
       credential: (key) => ({ 'x-goog-api-key': key }),

@@ -28,7 +28,7 @@ export default defineStage({
         items: {
           type: 'string',
           minLength: 1,
-          pattern: '^\\w+$',
+          pattern: '^[\\w-]+$',
           patternErrorMessage: 'must be the type of a request',
         },
         description: 'Only requests of these types; absent: of all.',

@@ -10,7 +10,7 @@ import type {
   SettingsAround,
   TypedRecords,
 } from '../../engine/index.ts'
-import { duration, durationSchema, placesOf } from '../../engine/kit.ts'
+import { duration, durationSchema, isTooShort, placesOf, tooShort } from '../../engine/kit.ts'
 import { chosenPlace, strategies } from './strategy.ts'
 import type { PlaceFacts } from './strategy.ts'
 
@@ -83,6 +83,9 @@ export default defineService({
   check(given, report, records, { written, sharesStore, warn }) {
     if (written['sticky'] !== undefined && given.sticky !== 'none' && !sharesStore)
       report(['sticky'], 'has no effect without the shared key-value store; set key_value', 'deployment', 'warning')
+    if (isTooShort(given.sticky_ttl)) report(['sticky_ttl'], tooShort, 'timeout', 'warning')
+    else if (given.sticky === 'none' && written['sticky_ttl'] !== undefined)
+      report(['sticky_ttl'], 'has no effect with sticky: none', 'deployment', 'warning')
     for (const [at, name] of given.avoid.entries())
       if (given.prefer.includes(name))
         report(['avoid', at], `"${name}" is preferred, too; avoid takes precedence`, 'deployment', 'warning')

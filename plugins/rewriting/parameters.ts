@@ -109,6 +109,12 @@ function checkConflicts(policy: Policy, report: SectionReport): void {
       const other = denied.includes(name) ? 'deny' : drops.includes(name) ? 'drop' : 'override'
       report(['default_parameters', name], `"${name}" stands in ${other}_parameters, too`, 'service', 'warning')
     }
+  for (const [at, name] of drops.entries())
+    if (denied.includes(name))
+      report(['drop_parameters', at], `"${name}" stands in deny_parameters, too`, 'service', 'warning')
+  for (const [at, name] of denied.entries())
+    if (needed.includes(name))
+      report(['deny_parameters', at], `refuses every request of a protocol that needs "${name}"`, 'service', 'warning')
   const { default_max_output_tokens: usual, max_output_tokens: most } = policy
   if (usual !== null && most !== null && usual > most)
     report(
@@ -119,8 +125,10 @@ function checkConflicts(policy: Policy, report: SectionReport): void {
     )
 }
 
+/** Fields without which there is no request. */
+const needed = ['model', 'messages', 'contents', 'input']
 /** Fields that the gateway itself depends on. */
-const reserved = ['model', 'messages', 'contents', 'input', 'stream', '__proto__']
+const reserved = [...needed, 'stream', '__proto__']
 
 export default defineService({
   name: 'parameters',

@@ -9,7 +9,13 @@ export default defineStage({
     additionalProperties: false,
     required: ['text'],
     properties: {
-      text: { type: 'string', minLength: 1, description: 'The instruction.' },
+      text: {
+        type: 'string',
+        minLength: 1,
+        pattern: '\\S',
+        patternErrorMessage: 'must not be blank',
+        description: 'The instruction.',
+      },
       at: {
         enum: ['before', 'after'],
         default: 'before',

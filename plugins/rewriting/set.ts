@@ -54,7 +54,14 @@ export default defineStage({
       if (Object.hasOwn(override, name))
         report(['default', name], `has no effect, because "override" sets "${name}" always`, 'stage', 'warning')
     }
-    for (const [index, name] of drop.entries()) checkField(['drop', index], name, known)
+    for (const [index, name] of drop.entries()) {
+      const path = ['drop', index]
+      checkField(path, name, known)
+      if (Object.hasOwn(override, name))
+        report(path, `has no effect, because "override" sets "${name}" always`, 'stage', 'warning')
+      else if (!Object.hasOwn(defaults, name) && codecs.length > 0 && codecs.every((codec) => requires(codec, name)))
+        report(path, `without "${name}", requests would be refused`, 'field-value')
+    }
   },
   build: (config) => {
     const overrides = changesOf(config, 'override')
@@ -72,6 +79,11 @@ export default defineStage({
     return ({ request }) => ({ request: changed(request.sent) === request.sent ? request : request.rewrite(changed) })
   },
 })
+
+function requires({ schema }: KnownServices['codecs'][number], name: string): boolean {
+  const { required = [] } = schema as { readonly required?: readonly string[] }
+  return required.includes(name)
+}
 
 function checkField(
   path: readonly (string | number)[],

@@ -1,6 +1,6 @@
 import { defineService } from '../../engine/index.ts'
-import type { Catalog, ModelRecord, SectionReport, TypedRecords } from '../../engine/index.ts'
-import { fitting, isPattern } from '../../engine/kit.ts'
+import type { Catalog, JsonObject, ModelRecord, SectionReport, TypedRecords } from '../../engine/index.ts'
+import { fitting, isObject, isPattern } from '../../engine/kit.ts'
 import { evaluationOf } from './evaluation.ts'
 import type { Replaying } from './recorded-arms.ts'
 import { replayed } from './replay.ts'
@@ -37,8 +37,12 @@ export default defineService({
   name: 'smart_routing',
   summary: 'How the virtual models fast, auto and best choose a model.',
   settings,
-  check(given, report, records) {
+  check(given, report, records, { models, written }) {
     checkJudge(given, report, records)
+    checkEffects(given, written, report)
+    const baseline = models.find(({ name }) => name === given.baseline_model)
+    if (baseline && !baseline.pricing)
+      report(['baseline_model'], `"${baseline.name}" has no price, so savings are not known`, 'routing', 'warning')
     if (given.enabled && !records.of('model').some(isEligible))
       report(['enabled'], 'no model has auto_eligible: true, so there is nothing to choose from', 'routing', 'warning')
   },
@@ -74,6 +78,21 @@ function isEligible({
 }: Pick<ModelRecord, 'name' | 'auto_eligible' | 'enabled'>): boolean {
   // A pattern is no model that could be chosen.
   return eligible && enabled && !isPattern(name)
+}
+
+/** Warns of settings of the judge that change nothing. */
+function checkEffects({ enabled, judge }: RoutingSettings, written: JsonObject, report: SectionReport): void {
+  if (!judge.enabled) return
+  const warn = (field: string, message: string) => report(['judge', field], message, 'routing', 'warning')
+  const { max_confidence: confidence, complexity_band: band, not_low_anchor: anchor } = judge.gate
+  const isClosed = confidence === null && band === null && !anchor
+  if (!enabled) warn('enabled', 'has no effect while smart routing is off')
+  else if (isClosed && (!judge.shadow || judge.sample_rate === 0))
+    warn('enabled', 'has no effect, because "gate" is empty, so the judge is never asked')
+  const given = isObject(written['judge']) ? written['judge'] : {}
+  const idle = judge.shadow ? ['apply_min_confidence', 'apply_min_escalation'] : ['sample_rate']
+  for (const field of idle)
+    if ((given[field] ?? undefined) !== undefined) warn(field, `has no effect with shadow: ${judge.shadow}`)
 }
 
 function checkJudge({ judge }: RoutingSettings, report: SectionReport, records: TypedRecords): void {

@@ -11,10 +11,12 @@ import {
   durationSchema,
   eventRoom,
   isObject,
+  isTooShort,
   parseJson,
   parseVerbatim,
   peek,
   through,
+  tooShort,
 } from '../../engine/kit.ts'
 import type {
   Answer,
@@ -73,6 +75,10 @@ export default defineStage({
   // A whole answer is complete only at its end.
   timeout: '1h',
   uses: ['prices'],
+  check(config, _known, report) {
+    for (const field of ['first_byte', 'idle', 'total'] as const)
+      if (isTooShort(config[field])) report([field], tooShort, 'timeout', 'warning')
+  },
   build: (config, host, { prices }) => {
     const total = duration(config.total)
     const usual: Call['timeouts'] = { firstByte: duration(config.first_byte), idle: duration(config.idle), total }

@@ -55,4 +55,12 @@ export default defineService({
   name: 'web_search',
   summary: 'Policy for the web searches that clients may request.',
   settings,
+  check({ allowed_domains: allowed, blocked_domains: blocked }, report) {
+    const warn = (path: (string | number)[], message: string) => report(path, message, 'service', 'warning')
+    for (const [field, list] of Object.entries({ allowed_domains: allowed, blocked_domains: blocked }))
+      for (const [at, domain] of list.entries())
+        if (domain.startsWith('*.')) warn([field, at], `is no domain; did you mean "${domain.slice(2)}"?`)
+    for (const [at, domain] of blocked.entries())
+      if (allowed.includes(domain)) warn(['blocked_domains', at], `"${domain}" is allowed, too; it is never searched`)
+  },
 })

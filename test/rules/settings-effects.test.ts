@@ -142,7 +142,10 @@ const shown: Readonly<Record<string, readonly [file: string, title: string]>> = 
     'admin/logs/cleanup',
     'happens by itself after the times of the settings, from the first request on, in one process',
   ],
-  'logging.retention': ['admin/logs/cleanup', 'happens by itself after the times of the settings, from the first request on, in one process'],
+  'logging.retention': [
+    'admin/logs/cleanup',
+    'happens by itself after the times of the settings, from the first request on, in one process',
+  ],
   'logging.headers': [
     'admin/logs/detail',
     'shows a request that a second provider served, with every try and every run of a stage',

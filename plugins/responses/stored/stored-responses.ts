@@ -42,4 +42,14 @@ export default defineService({
   summary: 'Storage limits of API keys.',
   section: 'request_policy',
   settings,
+  check({ stored_responses: limits }, report) {
+    for (const field of ['bytes', 'count'] as const)
+      if (limits[field] === 0)
+        report(
+          ['stored_responses', field],
+          'refuses every request that stores; with allow_store: false they are answered, and nothing is stored',
+          'service',
+          'warning',
+        )
+  },
 })

@@ -1,5 +1,5 @@
 import { defineService } from '../../../engine/index.ts'
-import { durationSchema } from '../../../engine/kit.ts'
+import { durationSchema, isTooShort, tooShort } from '../../../engine/kit.ts'
 import type { ConfigOf } from '../../../engine/index.ts'
 
 const settings = {
@@ -49,7 +49,10 @@ export default defineService({
   section: 'security',
   summary: 'Policy for the files that the gateway fetches for clients.',
   settings,
-  check({ file_urls: { fetch, allow_private: isPrivate } }, report, _records, { isReachable }) {
+  check({ file_urls: { fetch, allow_private: isPrivate, timeout } }, report, _records, { isReachable }) {
+    if (isTooShort(timeout)) report(['file_urls', 'timeout'], tooShort, 'timeout', 'warning')
+    if (!fetch && isPrivate)
+      report(['file_urls', 'allow_private'], 'has no effect while nothing is fetched', 'service', 'warning')
     if (fetch && isPrivate && isReachable)
       report(
         ['file_urls', 'allow_private'],

@@ -64,6 +64,8 @@ describe('POST /api/logs/cleanup', () => {
         captures: 1,
       })
       expect(await idsIn('requests')).to.deep.equal(['new', 'young', 'old', 'older'])
+      const types = ['stored-responses']
+      expect(await clean({ before: ago(2 * day), types })).to.deep.equal({ status: 200, rows: 0, captures: 0 })
       expect(await clean({ before: ago(2 * day), captures_only: true })).to.deep.equal({
         status: 200,
         rows: 0,

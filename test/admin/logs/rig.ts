@@ -76,9 +76,10 @@ export interface LogsGateway extends AdminGateway {
   ids(query: string): Promise<readonly Json[]>
 }
 
-/** A gateway whose viewer has a key. */
+/** A gateway whose viewer has a key. It keeps all rows, however long ago they began, unless its settings say otherwise. */
 export async function startLogs(settings: GatewaySettings = {}): Promise<LogsGateway> {
-  const gateway = await startAdmin(settings)
+  const logging = { retention: '0s', capture_retention: '0s' }
+  const gateway = await startAdmin({ ...settings, server_config: { logging, ...settings.server_config } })
   const own = await keysOf(gateway.engine).create({
     name: 'own',
     owner: gateway.viewer.id,

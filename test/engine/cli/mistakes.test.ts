@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Diagnostic } from '../../../engine/config/diagnostics.ts'
+import { furtherMistakes } from './further-mistakes.ts'
 import { mistakes, sign, sound } from './mistakes.ts'
 import type { Mistake } from './mistakes.ts'
 import { sandbox } from './sandbox.ts'
@@ -25,7 +26,7 @@ describe('cli/check: mistakes of operators', () => {
     expect(await codes(budgeted('gpt-6.1-sol', 'catalog: { prices: off }\n'))).to.deep.equal(['pricing'])
   })
 
-  for (const [group, list] of Object.entries(mistakes))
+  for (const [group, list] of Object.entries({ ...mistakes, ...furtherMistakes }))
     describe(group, () => {
       for (const one of list)
         it(`${one.mistake}: ${one.code}`, async () => {
