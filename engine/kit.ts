@@ -41,7 +41,6 @@ export type { Transform } from './stream/through.ts'
 export { FrameDecoder, encodeFrame } from './stream/sse.ts'
 export { AwsEventStream } from './stream/aws-event-stream.ts'
 export { JsonLines } from './stream/json-lines.ts'
-export { HeadAndTail } from './stream/head-and-tail.ts'
 export { WholeFrames } from './stream/whole.ts'
 export type { Passed } from './stream/whole.ts'
 export {

@@ -1,5 +1,5 @@
 import type { AnyCodec, Usage } from '../../engine/index.ts'
-import type { HeadAndTail } from '../../engine/kit.ts'
+import type { HeadAndTail } from './head-and-tail.ts'
 import type { AnswerContext } from './answer-context.ts'
 
 /** A usage that was estimated locally, marked as such. */

@@ -1,6 +1,5 @@
 import {
   FrameDecoder,
-  HeadAndTail,
   WholeFrames,
   bufferOf,
   encodeFrame,
@@ -15,6 +14,7 @@ import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
 import type { ClientAnswer, AnswerContext } from './answer-context.ts'
 import { asked, eventStream } from './answer-context.ts'
+import { HeadAndTail } from './head-and-tail.ts'
 import { Deliveries, unitsOfStream } from './units.ts'
 import { cutShort, failureOf } from './failure.ts'
 import { announced, completed, farEnd, lately, metered, nearEnd, printed } from './stream-end.ts'

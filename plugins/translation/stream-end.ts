@@ -1,6 +1,6 @@
 import { FrameDecoder, encodeFrame, parsedJson } from '../../engine/kit.ts'
 import type { AnyCodec, Failure, Frame, Metered } from '../../engine/index.ts'
-import type { HeadAndTail } from '../../engine/kit.ts'
+import type { HeadAndTail } from './head-and-tail.ts'
 
 /** Bytes at the end of a stream that usually contain its last frames, and bytes that otherwise do. */
 export const nearEnd = 2 * 1024

@@ -1,6 +1,6 @@
 import { bufferOf, parsedJson } from '../../engine/kit.ts'
 import type { Json, Metered } from '../../engine/index.ts'
-import type { HeadAndTail } from '../../engine/kit.ts'
+import type { HeadAndTail } from './head-and-tail.ts'
 import type { AnswerContext } from './answer-context.ts'
 
 type Told = Pick<Metered, 'units'>

@@ -290,7 +290,6 @@ const promised = {
       Fold
       FormReader
       FrameDecoder
-      HeadAndTail
       Hold
       Keep
       JsonLines

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Flow, Sink, Source } from '../../../engine/index.ts'
-import { HeadAndTail, collect, peek, pull, through } from '../../../engine/kit.ts'
+import { collect, peek, pull, through } from '../../../engine/kit.ts'
 
 /** A source whose every move the test makes. */
 function scripted() {
@@ -169,17 +169,5 @@ describe('sources', () => {
     await turn()
     expect(returned).to.equal(true)
     expect(heard).to.have.length(4)
-  })
-
-  it('HeadAndTail: gives whole frames of both ends of a long stream', () => {
-    const ends = new HeadAndTail()
-    const count = 20_000
-    for (let index = 0; index < count; index++)
-      ends.add(Buffer.from(`data: {"n":${index},"pad":"${'x'.repeat(40)}"}\n\n`))
-    expect(ends.first()[0]?.data).to.contain('"n":0,')
-    const last = ends.last(256 * 1024)
-    expect(last.at(-1)?.data).to.contain(`"n":${count - 1},`)
-    expect(last.length).to.be.within(3000, 6000)
-    expect(ends.last(100).map(({ data }) => data)).to.deep.equal([last.at(-1)?.data])
   })
 })

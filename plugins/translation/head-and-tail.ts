@@ -1,6 +1,5 @@
-import type { Frame } from '../spec/source.ts'
-import { bufferOf } from './buffer-of.ts'
-import { FrameDecoder } from './sse.ts'
+import type { Frame } from '../../engine/index.ts'
+import { FrameDecoder, bufferOf } from '../../engine/kit.ts'
 
 const headLimit = 2 * 1024
 const tailLimit = 256 * 1024

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { FrameDecoder, HeadAndTail } from '../../../engine/kit.ts'
+import { FrameDecoder } from '../../../engine/kit.ts'
+import { HeadAndTail } from '../../../plugins/translation/head-and-tail.ts'
 
 const event = (index: number, size: number) => `data: ${index}${'.'.repeat(size - 8 - String(index).length)}\n\n`
 const numbers = (frames: readonly { readonly data: string }[]) => frames.map(({ data }) => Number.parseInt(data, 10))
@@ -16,6 +17,18 @@ function after(count: number, size: number, cut: number, wanted?: number): HeadA
 const wanted = 8 * 1024
 
 describe('HeadAndTail', () => {
+  it('gives whole frames of both ends of a long stream', () => {
+    const ends = new HeadAndTail()
+    const count = 20_000
+    for (let index = 0; index < count; index++)
+      ends.add(Buffer.from(`data: {"n":${index},"pad":"${'x'.repeat(40)}"}\n\n`))
+    expect(ends.first()[0]?.data).to.contain('"n":0,')
+    const last = ends.last(256 * 1024)
+    expect(last.at(-1)?.data).to.contain(`"n":${count - 1},`)
+    expect(last.length).to.be.within(3000, 6000)
+    expect(ends.last(100).map(({ data }) => data)).to.deep.equal([last.at(-1)?.data])
+  })
+
   for (const cut of [7, 100, 1000, 100_000, 10_000_000])
     it(`keeps both ends of a stream that comes in pieces of ${cut} bytes`, () => {
       const ends = after(10_000, 100, cut, 16 * 1024)
