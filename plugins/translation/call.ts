@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { GatewayError, defineStage } from '../../engine/index.ts'
 import {
-  AwsEventStream,
   FrameDecoder,
   JsonLines,
   answerHold,
@@ -34,6 +33,7 @@ import type {
   Source,
   Upstream,
 } from '../../engine/index.ts'
+import { AwsEventStream } from './aws-event-stream.ts'
 import { askNeutral } from './neutral.ts'
 import { forgotten, isRefused, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 

@@ -281,7 +281,6 @@ const promised = {
   },
   'engine/kit.ts': {
     values: `
-      AwsEventStream
       BytesBody
       ChangePoll
       ClientRequest

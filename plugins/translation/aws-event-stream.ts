@@ -1,11 +1,8 @@
 import { crc32 } from 'node:zlib'
-import { GatewayError } from '../spec/error.ts'
-import type { Frame } from '../spec/source.ts'
-import { bufferOf } from './buffer-of.ts'
-import { ampleRoom, eventTooLarge, byteBudgetSpent } from './byte-budget.ts'
-import type { EventRoom } from './byte-budget.ts'
-import { encodeFrame } from './sse.ts'
-import type { Transform } from './through.ts'
+import { GatewayError } from '../../engine/index.ts'
+import type { Frame } from '../../engine/index.ts'
+import { ampleRoom, bufferOf, byteBudgetSpent, encodeFrame, eventTooLarge } from '../../engine/kit.ts'
+import type { EventRoom, Transform } from '../../engine/kit.ts'
 
 /**
  * Lengths in bytes: the prelude is two lengths and their checksum; the trailer is the checksum of the whole message.

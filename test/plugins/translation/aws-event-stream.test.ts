@@ -2,8 +2,9 @@ import { mock } from 'node:test'
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { AwsEventStream, FrameDecoder, Hold, byteBudgetOf } from '../../../engine/kit.ts'
+import { FrameDecoder, Hold, byteBudgetOf } from '../../../engine/kit.ts'
 import type { GatewayError } from '../../../engine/index.ts'
+import { AwsEventStream } from '../../../plugins/translation/aws-event-stream.ts'
 import { awsMessage } from '../../support/aws-event-stream.ts'
 
 /** The frames of a stream that arrives in pieces. */
