@@ -39,7 +39,6 @@ export { pull } from './stream/pull.ts'
 export { through } from './stream/through.ts'
 export type { Transform } from './stream/through.ts'
 export { FrameDecoder, encodeFrame } from './stream/sse.ts'
-export { JsonLines } from './stream/json-lines.ts'
 export { WholeFrames } from './stream/whole.ts'
 export type { Passed } from './stream/whole.ts'
 export {

@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks'
 import { GatewayError, defineStage } from '../../engine/index.ts'
 import {
   FrameDecoder,
-  JsonLines,
   answerHold,
   answering,
   collecting,
@@ -34,6 +33,7 @@ import type {
   Upstream,
 } from '../../engine/index.ts'
 import { AwsEventStream } from './aws-event-stream.ts'
+import { JsonLines } from './json-lines.ts'
 import { askNeutral } from './neutral.ts'
 import { forgotten, isRefused, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 

@@ -291,7 +291,6 @@ const promised = {
       FrameDecoder
       Hold
       Keep
-      JsonLines
       Losses
       PairedCalls
       Telling

@@ -1,7 +1,5 @@
-import { bufferOf } from './buffer-of.ts'
-import { ampleRoom, byteBudgetSpent, eventTooLarge } from './byte-budget.ts'
-import type { EventRoom } from './byte-budget.ts'
-import type { Transform } from './through.ts'
+import { ampleRoom, bufferOf, byteBudgetSpent, eventTooLarge } from '../../engine/kit.ts'
+import type { EventRoom, Transform } from '../../engine/kit.ts'
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { FrameDecoder, Hold, JsonLines, byteBudgetOf } from '../../../engine/kit.ts'
+import { FrameDecoder, Hold, byteBudgetOf } from '../../../engine/kit.ts'
 import type { GatewayError } from '../../../engine/index.ts'
+import { JsonLines } from '../../../plugins/translation/json-lines.ts'
 
 /** The data of the events of a stream that arrives in pieces. */
 function read(pieces: readonly Uint8Array[], lines = new JsonLines()): readonly string[] {
