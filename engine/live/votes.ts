@@ -46,9 +46,10 @@ function quickOne({ href }: URL): Promise<(ask: Ask) => unknown> {
 }
 
 function isVote(value: unknown): value is Vote {
-  const { complexity, confidence, reasons, features, version } = (value ?? {}) as Partial<Vote>
+  const { complexity, benefit, confidence, reasons, features, version } = (value ?? {}) as Partial<Vote>
   return (
     isShare(complexity) &&
+    (benefit === undefined || isShare(benefit)) &&
     isShare(confidence) &&
     Array.isArray(reasons) &&
     reasons.every((reason) => typeof reason === 'string') &&

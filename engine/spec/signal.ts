@@ -12,6 +12,8 @@ export interface Ask {
 export interface Vote {
   /** From 0 (any model suffices) to 1 (only the best). */
   readonly complexity: number
+  /** How much the best model gains over any, on the scale of complexity; absent: it counts as complex as it is. */
+  readonly benefit?: number
   /** From 0 (abstains) to 1. */
   readonly confidence: number
   /** Short reasons for the log. Never prompt text. */
