@@ -14,6 +14,8 @@ import { earlierTexts, lastText, lastTurn } from './turn.ts'
 export interface Ensemble {
   /** From 0 (any model suffices) to 1 (only the best). */
   readonly complexity: number
+  /** What a better model gains, on the scale of complexity; absent: as much as the request is complex. */
+  readonly benefit?: number
   readonly tier: Tier
   /** Probability that the tier is right, from `confidenceRaw` by the confidence map of version `map`. */
   readonly confidence: number
@@ -82,7 +84,9 @@ export default defineStage({
       const conversation = conversations.of(request, principal)
       if (conversation === undefined) return undefined
       const { incumbent } = await experience.incumbent(conversation)
-      return incumbent && { complexity: incumbent.complexity, age: Math.max(1, turn - incumbent.turns) }
+      if (incumbent === undefined) return undefined
+      const { complexity, benefit } = incumbent
+      return { complexity, ...defined({ benefit }), age: Math.max(1, turn - incumbent.turns) }
     }
     return async ({ request, principal, preview }) => {
       const hint = hintOf(request, host.catalog)

@@ -32,7 +32,7 @@ export interface Facts extends Steps {
   /** Complexity that the client hints at. */
   readonly hint?: number
   /** The last decision of the conversation, and how many turns ago it was. */
-  readonly previous?: { readonly complexity: number; readonly age: number }
+  readonly previous?: { readonly complexity: number; readonly benefit?: number; readonly age: number }
 }
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const

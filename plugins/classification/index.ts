@@ -12,7 +12,14 @@ export default definePlugin({
     defineSlot({
       name: 'ensemble',
       summary: 'How hard the request is.',
-      fields: { complexity: 'number', tier: 'text', confidence: 'number', confidenceRaw: 'number', facts: 'anything' },
+      fields: {
+        complexity: 'number',
+        benefit: 'number',
+        tier: 'text',
+        confidence: 'number',
+        confidenceRaw: 'number',
+        facts: 'anything',
+      },
     }),
   ],
   signals: [
@@ -24,7 +31,8 @@ export default definePlugin({
     }),
     defineSignal({
       name: 'structural',
-      summary: 'The text of the last user turn: the probability that a model of the class economy fails.',
+      summary:
+        'The text of the last user turn: the probability that a model of the class economy fails, and what a dear one gains.',
       module: moduleBeside('structural', import.meta.url),
       quick: true,
     }),

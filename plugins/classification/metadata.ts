@@ -26,8 +26,10 @@ export default function metadata({ facts }: Ask): Vote {
   const given = facts as unknown as Facts
   if (given.hint !== undefined) return { complexity: given.hint, confidence: sure, reasons: ['hint'] }
   const { previous } = given
-  if (given.refers_back && previous)
-    return { complexity: previous.complexity, confidence: sure * decay ** previous.age, reasons: ['refers_back'] }
+  if (given.refers_back && previous) {
+    const { age, ...said } = previous
+    return { ...said, confidence: sure * decay ** age, reasons: ['refers_back'] }
+  }
   const evidence = [...stepEvidence(given), ...wishEvidence(given)].filter(({ push }) => push !== 0)
   const odds = evidence.reduce((sum, { push }) => sum + push, 0)
   const doubt = evidence.reduce((product, { confidence }) => product * (1 - confidence), 1)

@@ -1,4 +1,5 @@
 import { featureNames } from './features.ts'
+import { logistic } from './odds.ts'
 
 /** What `npm run train:routing` writes: the weights of the signal `structural`. */
 export interface StructuralModel {
@@ -70,6 +71,14 @@ export function rankIn(quantiles: readonly number[], value: number): number {
   return (below - 1 + (value - left) / (right - left)) / last
 }
 
+/** The value of quantiles at a rank from 0 to 1: between two of them by interpolation. */
+export function valueAt(quantiles: readonly number[], rank: number): number {
+  const at = Math.min(1, Math.max(0, rank)) * (quantiles.length - 1)
+  const below = Math.floor(at)
+  const [one = 0, next = one] = [quantiles[below], quantiles[below + 1]]
+  return one + (at - below) * (next - one)
+}
+
 /** How many of the ascending values hold, of which the first ones do. */
 function boundary(values: readonly number[], holds: (value: number) => boolean): number {
   let [low, high] = [0, values.length]
@@ -95,14 +104,18 @@ const byHand: Readonly<Record<string, number>> = {
   light: -0.2,
   everyday: -0.2,
 }
-/** The score that nobody trained: work with numbers, code and conditions is hard, facts and chat are easy. */
 const handWeights = featureNames.map((name) => byHand[name] ?? 0)
+
+/** The score that nobody trained: work with numbers, code and conditions is hard, facts and chat are easy. */
+export function handScore(row: readonly number[]): number {
+  return weighted(handWeights, row)
+}
 
 export function scoresOf(
   { logistic: { offset, weights }, trees }: Pick<StructuralModel, 'logistic' | 'trees'>,
   row: readonly number[],
 ): Scores {
-  return { hand: weighted(handWeights, row), logistic: offset + weighted(weights, row), trees: treesOf(trees, row) }
+  return { hand: handScore(row), logistic: offset + weighted(weights, row), trees: treesOf(trees, row) }
 }
 
 /** The mean of the ranks of three scores, which count equally. */
@@ -116,4 +129,9 @@ export function meanRank(ranks: StructuralModel['ranks'], { hand, logistic, tree
  */
 export function steepened(rank: number): number {
   return rank ** 3
+}
+
+/** The probability that models of the class economy fail. */
+export function complexityOf({ ranks, platt }: Pick<StructuralModel, 'ranks' | 'platt'>, scores: Scores): number {
+  return logistic(platt.offset + platt.slope * steepened(meanRank(ranks, scores)))
 }

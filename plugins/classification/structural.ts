@@ -2,7 +2,9 @@ import type { Ask, Vote } from '../../engine/index.ts'
 import { isCourtesy } from './courtesy.ts'
 import { featureNames, features } from './features.ts'
 import model from './structural.json' with { type: 'json' }
-import { meanRank, scoresOf, steepened } from './structural-model.ts'
+import { benefitOf } from './benefit-model.ts'
+import gains from './benefit.json' with { type: 'json' }
+import { complexityOf, scoresOf } from './structural-model.ts'
 import { logistic } from './odds.ts'
 
 /** How sure it is at least. */
@@ -23,18 +25,19 @@ const told: readonly string[] = [
 ]
 
 /**
- * Judges a request by the text of its last user turn alone: the probability that a model of the class economy fails,
- * as learned from how models of all classes did (`npm run train:routing`). No text: no vote.
+ * Judges a request by the text of its last user turn alone, as learned from how models of all classes did (`npm run
+ * train:routing`): the probability that a model of the class economy fails, and what a dear one gains. No text: no vote.
  */
 export default function structural({ text }: Pick<Ask, 'text'>): Vote {
   if (text.trim() === '') return { complexity: 0.5, confidence: 0, reasons: [] }
   const measured = features(text)
   const { version } = model
-  if (isCourtesy(text)) return { complexity: 0, confidence: 1, reasons: ['courtesy'], features: measured, version }
+  if (isCourtesy(text))
+    return { complexity: 0, benefit: 0, confidence: 1, reasons: ['courtesy'], features: measured, version }
   const scores = scoresOf(model, measured)
-  const { slope, offset } = model.platt
   return {
-    complexity: logistic(offset + slope * steepened(meanRank(model.ranks, scores))),
+    complexity: complexityOf(model, scores),
+    benefit: benefitOf(gains, scores.hand, measured),
     confidence: Math.max(least, 1 - Math.abs(logistic(scores.logistic) - logistic(scores.trees)) / 2),
     reasons: reasonsFor(measured),
     features: measured,

@@ -5,8 +5,9 @@ import { parsedObject } from '../../engine/kit.ts'
 export interface Incumbent {
   /** Name of the model. */
   readonly model: string
-  /** What the model was chosen for. */
+  /** What the model was chosen for; without `benefit`, that was the complexity. */
   readonly complexity: number
+  readonly benefit?: number
   readonly tier: Tier
   /** Share of the input that it read from its cache for the last answer. */
   readonly cached: number
@@ -34,17 +35,17 @@ export async function incumbentOf(conversations: Services['conversations'], conv
 export function keepIncumbent(
   conversations: Services['conversations'],
   conversation: string,
-  { model, complexity, tier, cached, turns }: Incumbent,
+  { model, complexity, benefit, tier, cached, turns }: Incumbent,
 ): void {
-  const value = JSON.stringify({ model, complexity, tier, cached, turns })
+  const value = JSON.stringify({ model, complexity, benefit, tier, cached, turns })
   conversations.remember(conversation, 'last_model', value, remembered)
 }
 
 /** Undefined for a value that another version of the gateway wrote. */
 function incumbentIn(value: string): Incumbent | undefined {
-  const { model, complexity, tier, cached, turns } = parsedObject(value) ?? {}
+  const { model, complexity, benefit, tier, cached, turns } = parsedObject(value) ?? {}
   if (typeof model !== 'string' || typeof complexity !== 'number') return undefined
   if (tier !== 'SIMPLE' && tier !== 'MEDIUM' && tier !== 'COMPLEX') return undefined
   if (typeof cached !== 'number' || typeof turns !== 'number') return undefined
-  return { model, complexity, tier, cached, turns }
+  return { model, complexity, ...(typeof benefit === 'number' && { benefit }), tier, cached, turns }
 }

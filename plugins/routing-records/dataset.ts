@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { JsonObject } from '../../engine/index.ts'
-import { parsedObject, timeText } from '../../engine/kit.ts'
+import { defined, parsedObject, timeText } from '../../engine/kit.ts'
 import { objectIn } from './decision.ts'
 import type { Row } from './decision.ts'
 import type { LabelsTable } from './table.ts'
@@ -21,13 +21,14 @@ export type Budget = number
 /** A line of the corpus `feedback`: what was decided, and how it was rated. */
 export function feedbackLine(example: Example, budget: Budget): JsonObject {
   const { routing } = example
-  const { tier = null, complexity = null, confidence = null } = routing
+  const { tier = null, complexity = null, benefit, confidence = null } = routing
   return {
     corpus: 'feedback',
     ...requestOf(example, budget),
     mode: routing['mode'] ?? null,
     tier,
     complexity,
+    ...defined({ benefit }),
     confidence,
     ...decisionOf(routing),
     ...ratingOf(example),
@@ -41,12 +42,14 @@ export function feedbackLine(example: Example, budget: Budget): JsonObject {
 export function judgedLine(example: Example, budget: Budget): JsonObject {
   const { routing } = example
   const judge = objectIn(routing['judge'])
-  const { tier = null, complexity = null } = objectIn(routing['ensemble'])
+  const ensemble = objectIn(routing['ensemble'])
+  const { tier = null, complexity = null } = ensemble
+  const benefit = ensemble['benefit'] ?? (tier === routing['tier'] ? routing['benefit'] : undefined)
   return {
     corpus: 'judge_shadow',
     ...requestOf(example, budget),
     mode: routing['mode'] ?? null,
-    ensemble: { tier, complexity, confidence: routing['confidence'] ?? null },
+    ensemble: { tier, complexity, ...defined({ benefit }), confidence: routing['confidence'] ?? null },
     ...decisionOf(routing),
     ...ratingOf(example),
     verdict: judge['verdict'] ?? null,

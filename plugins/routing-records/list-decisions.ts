@@ -43,7 +43,7 @@ export default defineStage({
 
 /** Money in USD; what is not known is null. */
 function decisionOf({ id, at }: Row, block: JsonObject): JsonObject {
-  const { mode = null, tier = null, complexity = null, confidence = null } = block
+  const { mode = null, tier = null, complexity = null, benefit = null, confidence = null } = block
   const { chosen = null, served = null, explored = false, error = null } = block
   const [estimate, actual] = [objectIn(block['estimate']), objectIn(block['actual'])]
   return {
@@ -52,6 +52,7 @@ function decisionOf({ id, at }: Row, block: JsonObject): JsonObject {
     mode,
     tier,
     complexity,
+    benefit,
     confidence,
     chosen,
     served,

@@ -183,8 +183,8 @@ function idIn(asked: Json | undefined): JsonObject {
   return typeof id === 'string' || typeof id === 'number' ? { id } : {}
 }
 
-function oneLine({ id, mode, tier, complexity, chosen, error }: JsonObject): string {
-  const parts = [id, mode, tier, complexity, chosen ?? (isObject(error) ? error['code'] : undefined)]
+function oneLine({ id, mode, tier, complexity, benefit, chosen, error }: JsonObject): string {
+  const parts = [id, mode, tier, complexity, benefit, chosen ?? (isObject(error) ? error['code'] : undefined)]
   return parts.map((part) => wordOf(part)).join('  ')
 }
 
@@ -196,7 +196,7 @@ function described(shown: JsonObject, style: CommandOutput['style']): string {
     ['model', isObject(error) ? style('red', wordOf(error['message'])) : style('green', wordOf(shown['chosen']))],
     [
       'tier',
-      `${wordOf(shown['tier'])}, complexity ${wordOf(shown['complexity'])}, confidence ${wordOf(shown['confidence'])}`,
+      `${wordOf(shown['tier'])}, complexity ${wordOf(shown['complexity'])}, benefit ${wordOf(shown['benefit'])}, confidence ${wordOf(shown['confidence'])}`,
     ],
     ['because', wordOf(reasoning)],
     ['cost', `${wordOf(cost)} USD expected, ${wordOf(usual)} with ${wordOf(baseline)}`],

@@ -14,6 +14,7 @@ export function shownPreview({ slots, notes, outcome }: Dispatched, model: strin
     mode: model.toLowerCase(),
     tier,
     complexity: decision?.complexity ?? block['complexity'] ?? ensemble?.complexity ?? null,
+    benefit: decision?.benefit ?? block['benefit'] ?? ensemble?.benefit ?? null,
     confidence: ensemble?.confidence ?? null,
     confidence_raw: ensemble?.confidenceRaw ?? null,
     reasoning: decision?.reasoning ?? [...(tier === null ? [] : [`tier=${asText(tier)}`]), ...parts].join(' | '),

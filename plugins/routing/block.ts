@@ -29,7 +29,7 @@ const rooms: readonly Room[] = [
 /** What the row of a request for a virtual model tells, whether or not a gate refused it. */
 interface Routed {
   readonly mode: Mode
-  readonly difficulty: Pick<Limited, 'complexity' | 'tier'>
+  readonly difficulty: Pick<Limited, 'complexity' | 'benefit' | 'tier'>
   readonly ensemble: Slots['ensemble'] | undefined
   /** Without those of the ensemble. */
   readonly notes: readonly string[]
@@ -118,20 +118,28 @@ function propensityOf({ order, propensity }: Choice, count: number): JsonObject 
 }
 
 function headOf({ mode, difficulty, ensemble, notes, conversation }: Routed): JsonObject {
-  const { complexity, tier } = difficulty
+  const { complexity, benefit, tier } = difficulty
   return {
     v: version,
     mode,
     tier,
     complexity: rounded(complexity),
+    benefit: rounded(benefit),
     confidence: rounded(ensemble?.confidence ?? 0),
     confidence_raw: rounded(ensemble?.confidenceRaw ?? 0),
     map: ensemble?.map ?? null,
     weights_version: ensemble?.weightsVersion ?? null,
-    ensemble: ensemble ? { complexity: rounded(ensemble.complexity), tier: ensemble.tier } : null,
+    ensemble: ensemble ? seenBy(ensemble, difficulty) : null,
     notes: notes.slice(0, most.notes).map((note) => note.slice(0, most.note)),
     conversation: conversation ?? null,
   }
+}
+
+/** What the signals saw, before the judge, floors and caps. Their benefit is another one only if the tier is. */
+function seenBy(ensemble: Slots['ensemble'], now: Routed['difficulty']): JsonObject {
+  const { complexity, benefit, tier } = ensemble
+  const isOther = benefit !== undefined && tier !== now.tier
+  return { complexity: rounded(complexity), ...(isOther ? { benefit: rounded(benefit) } : {}), tier }
 }
 
 function featuresOf({ ensemble }: Routed): JsonObject | null {
@@ -140,13 +148,13 @@ function featuresOf({ ensemble }: Routed): JsonObject | null {
 
 function diagnosticsOf(decided: Decided, count: number): JsonObject {
   const { mode, difficulty, ensemble, notes, settings, shortlist, choice } = decided
-  const { complexity } = difficulty
+  const { benefit } = difficulty
   return {
     signal_votes: votesOf(ensemble),
     weights: {
-      quality: rounded(qualityShare(complexity, settings.quality_weights[mode])),
+      quality: rounded(qualityShare(benefit, settings.quality_weights[mode])),
       gate: settings.quality_gate[mode],
-      need: rounded(needOf(complexity, mode)),
+      need: rounded(needOf(benefit, mode)),
     },
     guardrails: notes.filter((note) => /^(floor|cap)=/.test(note)),
     gates: gatesOf(shortlist.gates, count),

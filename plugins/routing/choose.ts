@@ -99,7 +99,7 @@ function ordersOf(
   const { quality_weights: weights, quality_gate: gates, seed } = settings
   const byName = new Map(known.map((one) => [one.arm.model, one]))
   const arms = known.map(({ arm }) => arm)
-  const rules = { mode, complexity: difficulty.complexity, weight: weights[mode], gate: gates[mode], gone }
+  const rules = { mode, benefit: difficulty.benefit, weight: weights[mode], gate: gates[mode], gone }
   const places = placesIn(shortlist)
   const ordered = (random?: Random): Order => {
     const scored = ranked(arms, { ...rules, random }).map((one): Considered => {

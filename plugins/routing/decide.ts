@@ -42,10 +42,10 @@ export function decide(deciding: Deciding): Choice {
 /** What is known of a model, as an arm of the bandit. */
 function knownOf(entry: ShortlistEntry, { mode, difficulty, shortlist, settings, experience }: Deciding): Known {
   const { name, quality_tier: quality } = entry.model
-  const { tier, complexity } = difficulty
+  const { tier, benefit } = difficulty
   const { window, prior_strength: strength, implicit } = settings.experience
   const level = levelOf(quality)
-  const mean = priorMean(needOf(complexity, mode), level)
+  const mean = priorMean(needOf(benefit, mode), level)
   const { observations, pulls, ...belief } = experience.posterior(
     { model: name, mode, tier },
     { mean, window, strength, implicit },

@@ -45,8 +45,15 @@ export function lessonOf(decision: Decision, slots: Recorded, scope: Scope): Les
       : { turn: { conversation, ask, turn, step, isFollowed, at: startOf(scope), decision: decided } }),
   }
   if (!isComplete || conversation === undefined) return { seen, decided }
-  const { complexity, tier } = difficultyOf(decision, model.model.name, { step, incumbent: before })
-  const incumbent = { model: model.model.name, complexity, tier, cached: cachedOf(slots), turns: turn }
+  const { complexity, benefit, tier } = difficultyOf(decision, model.model.name, { step, incumbent: before })
+  const incumbent = {
+    model: model.model.name,
+    complexity,
+    ...(benefit === undefined || benefit === complexity ? {} : { benefit }),
+    tier,
+    cached: cachedOf(slots),
+    turns: turn,
+  }
   return { seen, decided, kept: { conversation, incumbent } }
 }
 
@@ -55,7 +62,7 @@ function difficultyOf(
   decision: Decision,
   served: string,
   { step, incumbent }: { readonly step: number; readonly incumbent: Incumbent | undefined },
-): Pick<Incumbent, 'complexity' | 'tier'> {
+): Pick<Incumbent, 'complexity' | 'benefit' | 'tier'> {
   const stays = step > 0 && incumbent?.model === served && !isAbove(decision.tier, incumbent.tier)
   return stays ? incumbent : decision
 }
@@ -66,8 +73,8 @@ function cachedOf({ bill }: Recorded): number {
   return cacheRead / Math.max(1, input + cacheRead + cacheWrite)
 }
 
-function decidedOf({ mode, tier, candidates, asked }: Decision, { model, principal }: Recorded, scope: Scope) {
-  const served = model?.model.name ?? ''
+function decidedOf({ mode, tier, candidates, asked }: Decision, slots: Recorded, scope: Scope) {
+  const served = slots.model?.model.name ?? ''
   const own = candidates.find((one) => one.model === served)?.cost ?? Infinity
   const cheaper = candidates
     .filter(({ cost, pass }) => pass && cost !== null && cost < own)
@@ -81,11 +88,15 @@ function decidedOf({ mode, tier, candidates, asked }: Decision, { model, princip
     model: served,
     mode,
     tier,
-    key: principal?.kind === 'key' ? principal.id : null,
+    key: keyOf(slots),
     cheaper: cheaper?.model ?? null,
     conversation: asked.conversation ?? null,
     turn: asked.turn,
   }
+}
+
+function keyOf({ principal }: Recorded): string | null {
+  return principal?.kind === 'key' ? principal.id : null
 }
 
 /** When the exchange began, in milliseconds since 1970. */

@@ -67,13 +67,14 @@ export default defineStage({
 function noteRefusal({ target, ensemble, outcome }: Recorded, scope: Scope): void {
   // Requests that are only counted, and those of which nothing is known yet, are not routed.
   if (target?.mode === undefined || ensemble === undefined) return
-  const { tier, complexity, notes, gates, conversation } = refusalIn(scope.notes.get('routing')) ?? {
+  const { tier, complexity, benefit, notes, gates, conversation } = refusalIn(scope.notes.get('routing')) ?? {
     ...ensemble,
+    benefit: ensemble.benefit ?? ensemble.complexity,
     gates: [],
     conversation: undefined,
   }
   const own = notes.filter((note) => !ensemble.notes.includes(note))
-  const routed = { mode: target.mode, difficulty: { complexity, tier }, ensemble, notes: own, conversation }
+  const routed = { mode: target.mode, difficulty: { complexity, benefit, tier }, ensemble, notes: own, conversation }
   const block = refusedBlock(routed, gates, outcome.error?.code ?? null)
   const reasoning = reasoningOf({ tier, notes })
   noteFlat(block, { reasoning, cost: null, savings: null, served: null }, scope)
@@ -83,6 +84,7 @@ function noteRefusal({ target, ensemble, outcome }: Recorded, scope: Scope): voi
 interface Refusal {
   readonly tier: Tier
   readonly complexity: number
+  readonly benefit: number
   readonly notes: readonly string[]
   readonly gates: readonly GateCount[]
   readonly conversation: string | undefined

@@ -93,12 +93,12 @@ interface Believing {
 /** What was known of the quality of a model, over the expectation that the settings and the difficulty give. */
 function beliefNow(
   { model, a, b, gate }: PropensityArm,
-  { level, past, difficulty: { complexity, tier } }: Believing,
+  { level, past, difficulty: { benefit, tier } }: Believing,
   { before, settings, experience }: Replaying,
 ): Pick<Known['arm'], 'a' | 'b' | 'gate'> {
   const { mode } = past
   const { window, prior_strength: strength, implicit } = settings.experience
-  const mean = priorMean(needOf(complexity, mode), level)
+  const mean = priorMean(needOf(benefit, mode), level)
   if (tier !== past.tier) {
     const {
       observations: _,
@@ -107,7 +107,7 @@ function beliefNow(
     } = experience.posterior({ model, mode, tier }, { mean, window, strength, implicit })
     return belief
   }
-  const old = priorMean(needOf(past.complexity, mode), level)
+  const old = priorMean(needOf(past.benefit, mode), level)
   const was = before.experience.prior_strength
   const moved = (belief: { readonly a: number; readonly b: number }) => {
     if (mean === old && strength === was) return belief

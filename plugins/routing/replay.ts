@@ -53,7 +53,8 @@ export function replayed({ id, block }: PastDecision, replaying: Replaying): Rep
 }
 
 function pastIn(id: string, block: JsonObject): Past | undefined {
-  const { chosen, propensity, estimate, complexity, tier, mode, notes } = block
+  // Rows of before there were two numbers were decided by their complexity.
+  const { chosen, propensity, estimate, complexity, benefit = complexity, tier, mode, notes } = block
   if (typeof chosen !== 'string' || !isObject(propensity) || !isObject(estimate)) return undefined
   return {
     id,
@@ -61,6 +62,7 @@ function pastIn(id: string, block: JsonObject): Past | undefined {
     mode: mode as Mode,
     tier: tier as Tier,
     complexity: Number(complexity),
+    benefit: Number(benefit),
     notes: Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [],
     facts: objectIn(objectIn(block['features'])['facts']),
     estimate: estimate as unknown as Past['estimate'],
@@ -87,17 +89,23 @@ function choosingNow({ id, mode, notes, facts, propensity }: Past, { before, set
 
 /** The difficulty by the floors and caps of the settings. A verdict that was applied stays. */
 function difficultyNow(block: JsonObject, past: Past, { before, settings }: Replaying): Difficulty {
-  const { complexity, tier, facts } = past
+  const { complexity, benefit, tier, facts } = past
   const isUnclassified = block['confidence'] === 0 && block['confidence_raw'] === 0
   const isUnchanged =
     isDeepStrictEqual([before.floors, before.caps], [settings.floors, settings.caps]) &&
     (!isUnclassified || before.default_complexity === settings.default_complexity)
-  if (isUnchanged || objectIn(block['judge'])['applied'] === true) return { complexity, tier }
-  const seen = isUnclassified ? settings.default_complexity : Number(objectIn(block['ensemble'])['complexity'])
+  if (isUnchanged || objectIn(block['judge'])['applied'] === true) return { complexity, benefit, tier }
+  const ensemble = objectIn(block['ensemble'])
+  const { complexity: signals, benefit: gained = ensemble['tier'] === tier ? benefit : signals } = ensemble
+  const seen = isUnclassified ? settings.default_complexity : Number(signals)
   const hasSchema = Number(facts['schema_depth'] ?? 0) + Number(facts['schema_fields'] ?? 0) > 0
   const format = hasSchema ? ({ type: 'schema' } as GenerateRequest['format']) : undefined
-  const now = limited({ complexity: seen, tier: tierOf(seen) }, { facts, format }, settings)
-  return { complexity: now.complexity, tier: now.tier }
+  const { notes: _, ...now } = limited(
+    { complexity: seen, tier: tierOf(seen), benefit: isUnclassified ? seen : Number(gained) },
+    { facts, format },
+    settings,
+  )
+  return now
 }
 
 function objectIn(value: Json | undefined): JsonObject {

@@ -12,9 +12,9 @@ export function levelOf(qualityTier: string | undefined): number {
   return qualityTier === 'balanced' ? 0.5 : 0
 }
 
-/** The level of models that a request of this complexity needs, from 0 to 1. */
-export function needOf(complexity: number, mode: Mode): number {
-  const need = clip((complexity - 0.165) / 0.67)
+/** The level of models that a request of this benefit needs, from 0 to 1. */
+export function needOf(benefit: number, mode: Mode): number {
+  const need = clip((benefit - 0.165) / 0.67)
   if (mode === 'fast') return need / 2
   return mode === 'best' ? Math.max(0.5, need) : need
 }
@@ -25,8 +25,8 @@ export function priorMean(need: number, level: number): number {
 }
 
 /** The part of the score that quality has; the rest is for cost. `weight` is the one of the mode. */
-export function qualityShare(complexity: number, weight: number): number {
-  return weight + complexity * (1 - weight) * 0.8
+export function qualityShare(benefit: number, weight: number): number {
+  return weight + benefit * (1 - weight) * 0.8
 }
 
 /**
@@ -68,8 +68,8 @@ export interface Arm {
 /** How models are scored. */
 export interface Rules {
   readonly mode: Mode
-  /** From 0 to 1. */
-  readonly complexity: number
+  /** What a better model gains, from 0 to 1. */
+  readonly benefit: number
   /** Weight of quality in this mode, from 0 to 1. */
   readonly weight: number
   /** Share of the best mean that a model must reach. */
@@ -107,7 +107,7 @@ export interface Scored extends Arm {
 export function ranked(arms: readonly Arm[], rules: Rules): readonly Scored[] {
   const best = Math.max(...arms.map(gateMeanOf))
   const cheapest = arms.reduce<number | null>((least, { cost }) => lower(least, cost), null)
-  const share = qualityShare(rules.complexity, rules.weight)
+  const share = qualityShare(rules.benefit, rules.weight)
   const draws = rules.random && drawsOf([...arms, ...(rules.gone ?? [])], rules.random)
   return arms
     .map((arm) => scored(arm, draws?.get(arm.model), { ...rules, share, cheapest, least: rules.gate * best }))

@@ -16,6 +16,7 @@ export type Decision = {
   /** After the judge, floors and caps. */
   readonly tier: Tier
   readonly complexity: number
+  readonly benefit: number
   /** All models in the order in which they are asked, with what they are predicted to cost in USD; null: unknown. */
   readonly candidates: readonly { readonly model: string; readonly cost: number | null; readonly pass: boolean }[]
   /** In one line, without prompt text. */
@@ -61,12 +62,8 @@ export default defineStage({
       const running = preview?.settings ?? routing.settings
       const settings = preview?.seed === undefined ? running : { ...running, seed: preview.seed }
       const { facts } = ensemble
-      const judged = { complexity: verdict?.complexity ?? ensemble.complexity, tier: verdict?.tier ?? ensemble.tier }
-      const { notes: bounds, ...difficulty } = limited(
-        judged,
-        { facts, format: request.neutral('generate').format },
-        settings,
-      )
+      const { format } = request.neutral('generate')
+      const { notes: bounds, ...difficulty } = limited(ensemble, { facts, format, verdict }, settings)
       const id = preview?.id ?? scope.id
       const step = Number(facts['step'] ?? 0)
       const choice = decide({ id, mode, difficulty, step, shortlist, settings, experience })

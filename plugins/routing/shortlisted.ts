@@ -5,8 +5,9 @@ import type { Pooled } from './pool.ts'
 export type Incumbent = {
   /** Name of its record. */
   readonly model: string
-  /** Of the request that it was chosen for. */
+  /** Of the request that it was chosen for; without `benefit`, that was the complexity. */
   readonly complexity: number
+  readonly benefit?: number
   readonly tier: Tier
   /** Share of the input of its last answer that it read from its cache. */
   readonly cached: number

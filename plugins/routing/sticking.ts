@@ -30,7 +30,7 @@ export function sticking(
   if (entry === undefined) return { notes: ['sticky=broken:gate'] }
   if (entry.isBroken) return { notes: ['sticky=broken:circuit'] }
   const level = levelOf(entry.model.quality_tier)
-  const isTooHard = needOf(difficulty.complexity, mode) - level >= lacking
+  const isTooHard = needOf(difficulty.benefit, mode) - level >= lacking
   if (isAbove(difficulty.tier, incumbent.tier) && isTooHard) return { notes: ['sticky=broken:tier'] }
   return { model: incumbent.model, notes: [`sticky=${incumbent.model}`] }
 }

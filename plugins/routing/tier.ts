@@ -8,7 +8,12 @@ export interface Difficulty {
   /** From 0 to 1. */
   readonly complexity: number
   readonly tier: Tier
+  /** What a better model gains, on the scale of complexity. By it models are compared, by the tier they are known. */
+  readonly benefit: number
 }
+
+/** A complexity with its tier. */
+type Placed = Pick<Difficulty, 'complexity' | 'tier'>
 
 /** Whether one tier is above another. */
 export function isAbove(one: Tier, other: Tier): boolean {
@@ -16,12 +21,12 @@ export function isAbove(one: Tier, other: Tier): boolean {
 }
 
 /** The difficulty, but in no lower tier than this. */
-export function atLeast({ complexity, tier }: Difficulty, floor: Tier): Difficulty {
+function atLeast({ complexity, tier }: Placed, floor: Tier): Placed {
   return isAbove(floor, tier) ? { complexity: tierRanges[floor].from, tier: floor } : { complexity, tier }
 }
 
-function atMost(difficulty: Difficulty, cap: Tier): Difficulty {
-  return isAbove(difficulty.tier, cap) ? { complexity: tierRanges[cap].to, tier: cap } : difficulty
+function atMost(placed: Placed, cap: Tier): Placed {
+  return isAbove(placed.tier, cap) ? { complexity: tierRanges[cap].to, tier: cap } : placed
 }
 
 export interface Limited extends Difficulty {
@@ -32,10 +37,21 @@ export interface Limited extends Difficulty {
 type Facts = Slots['ensemble']['facts']
 type Limits = Pick<RoutingSettings, 'floors' | 'caps'>
 
-/** Applies the caps of the settings, then the floors, which win. */
+/** What decides which floors and caps hold. */
+interface Asked {
+  readonly facts: Facts
+  readonly format: GenerateRequest['format']
+  /** What the judge said, in place of the signals. */
+  readonly verdict?: Partial<Placed> | undefined
+}
+
+/**
+ * What the signals saw, after the judge, the caps of the settings, and then the floors, which win. If these have changed
+ * the tier, the benefit is what that tier allows.
+ */
 export function limited(
-  difficulty: Difficulty,
-  { facts, format }: { readonly facts: Facts; readonly format: GenerateRequest['format'] },
+  { complexity, tier, benefit = complexity }: Placed & { readonly benefit?: number },
+  { facts, format, verdict }: Asked,
   { floors, caps }: Limits,
 ): Limited {
   const count = (fact: string) => Number(facts[fact] ?? 0)
@@ -49,16 +65,17 @@ export function limited(
       isStep && facts['routine'] === true && count('repeats') === 0 && count('writes') === 0 && !hasSchema,
   }
   const notes: string[] = []
-  let now = difficulty
+  let now: Placed = { complexity: verdict?.complexity ?? complexity, tier: verdict?.tier ?? tier }
   const apply = (kind: string, name: keyof typeof holding, given: Tier | 'none' | null, change: typeof atLeast) => {
     // A file may write null, as a merge patch does to have the default back.
-    const tier = given ?? usualTier
-    const changed = tier === 'none' || !holding[name] ? now : change(now, tier)
-    if (changed.tier !== now.tier) notes.push(`${kind}=${name}:${tier}`)
+    const bound = given ?? usualTier
+    const changed = bound === 'none' || !holding[name] ? now : change(now, bound)
+    if (changed.tier !== now.tier) notes.push(`${kind}=${name}:${bound}`)
     now = changed
   }
   apply('cap', 'routine_success', caps.routine_success, atMost)
   for (const name of ['vision', 'structured_output', 'final_verification'] as const)
     apply('floor', name, floors[name], atLeast)
-  return { ...now, notes }
+  const { from, to } = tierRanges[now.tier]
+  return { ...now, benefit: now.tier === tier ? benefit : Math.min(to, Math.max(from, benefit)), notes }
 }

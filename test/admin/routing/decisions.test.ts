@@ -67,6 +67,7 @@ describe(route, () => {
         'mode',
         'tier',
         'complexity',
+        'benefit',
         'confidence',
         'chosen',
         'served',
@@ -79,7 +80,7 @@ describe(route, () => {
       ])
       const { body: row } = await gateway.asAdmin(`GET /api/logs/${ids[0]}`)
       const { routing, at } = row as { readonly routing: JsonObject; readonly at: string }
-      const { mode, tier, complexity, confidence, chosen, served, explored } = routing
+      const { mode, tier, complexity, benefit, confidence, chosen, served, explored } = routing
       const [estimate, actual] = [routing['estimate'] as JsonObject, routing['actual'] as JsonObject]
       expect(auto).to.deep.equal({
         request_id: ids[0],
@@ -87,6 +88,7 @@ describe(route, () => {
         mode,
         tier,
         complexity,
+        benefit,
         confidence,
         chosen,
         served,

@@ -46,6 +46,7 @@ describe(route, () => {
       'mode',
       'tier',
       'complexity',
+      'benefit',
       'confidence',
       'confidence_raw',
       'reasoning',

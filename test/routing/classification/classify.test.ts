@@ -1,4 +1,7 @@
 import { expect } from 'chai'
+import type { Vote } from '../../../engine/index.ts'
+import { blend } from '../../../plugins/classification/blend.ts'
+import { logistic, logit } from '../../../plugins/classification/odds.ts'
 import { classifying, said } from './rig.ts'
 import type { Rig } from './rig.ts'
 
@@ -26,9 +29,30 @@ describe('routing/classification: classify', () => {
     expect((metadata?.share ?? 0) + (shout?.share ?? 0)).to.be.closeTo(1, 1e-9)
   })
 
+  it('pools what is gained as it pools the complexity, and takes one number for both from a signal that has one', () => {
+    const vote = (said: Partial<Vote>): Vote => ({ complexity: 0.5, confidence: 1, reasons: [], ...said })
+    const weights = { one: 0.3, other: 0.1 }
+    const pooled = (one: Partial<Vote>, other: Partial<Vote>) => {
+      const votes = new Map([
+        ['one', vote(one)],
+        ['other', vote(other)],
+      ])
+      return blend(weights, votes, 'failed', 0.5)
+    }
+    const both = pooled({ complexity: 0.8, benefit: 0.2 }, { complexity: 0.8 })
+    expect(both.complexity).to.be.closeTo(0.8, 1e-9)
+    expect(both.benefit).to.be.closeTo(logistic(0.75 * logit(0.2) + 0.25 * logit(0.8)), 1e-9)
+    expect(both.votes['one']).to.deep.include({ complexity: 0.8, benefit: 0.2 })
+    expect(both.votes['other']).not.to.have.property('benefit')
+    expect(pooled({ complexity: 0.3, benefit: 0.02 }, { confidence: 0 })).to.deep.include({ benefit: 0 })
+    const none = pooled({ confidence: 0, benefit: 0.9 }, { confidence: 0 })
+    expect(none).to.deep.include({ complexity: 0.5, benefit: 0.5, notes: ['unclassified'] })
+  })
+
   it('takes the complexity of the settings when nobody votes', async () => {
     expect(await rig.classify(said('prove it'))).to.deep.include({
       complexity: 0.5,
+      benefit: 0.5,
       tier: 'MEDIUM',
       confidence: 0,
       confidenceRaw: 0,

@@ -81,6 +81,8 @@ describe('routing/classification: metadata', () => {
     const after = (age: number) =>
       metadata({ text: '', facts: { refers_back: true, previous: { complexity: 0.8, age } } })
     expect(after(1)).to.deep.equal({ complexity: 0.8, confidence: 0.9 * 0.7, reasons: ['refers_back'] })
+    const previous = { complexity: 0.8, benefit: 0.3, age: 1 }
+    expect(metadata({ text: '', facts: { refers_back: true, previous } })).to.include({ complexity: 0.8, benefit: 0.3 })
     expect(after(3).confidence).to.be.closeTo(0.9 * 0.7 ** 3, 1e-12)
   })
 

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { featureNames, features } from '../../../plugins/classification/features.ts'
 import { rankIn } from '../../../plugins/classification/structural-model.ts'
 import structural from '../../../plugins/classification/structural.ts'
-import { effectOf, efforts, forms, sampleOf, wrappers } from '../training/gaming.ts'
+import { effectOf, efforts, forms, judged, sampleOf, wrappers } from '../training/gaming.ts'
+import type { Effect } from '../training/gaming.ts'
 import { printData, train } from '../training/train.ts'
 import type { Trained } from '../training/train.ts'
 import { expectLinear } from '../../support/work.ts'
@@ -22,14 +23,21 @@ describe('routing/classification: the weights of structural', function () {
 
   it('are those that training gives again', () => {
     expect(file('structural')).to.equal(printData(trained.model))
+    expect(file('benefit')).to.equal(printData(trained.benefit))
     expect(file('confidence')).to.equal(printData(trained.confidence))
   })
 
   it('take little memory, with all other data of the signals', () => {
     const folder = new URL('../../../plugins/classification/', import.meta.url)
     const data = readdirSync(folder).filter((name) => name.endsWith('.json'))
-    expect(data).to.have.members(['confidence.json', 'courtesy.json', 'injected.json', 'structural.json'])
-    expect(data.reduce((sum, name) => sum + statSync(new URL(name, folder)).size, 0)).to.be.below(16_384)
+    expect(data).to.have.members([
+      'benefit.json',
+      'confidence.json',
+      'courtesy.json',
+      'injected.json',
+      'structural.json',
+    ])
+    expect(data.reduce((sum, name) => sum + statSync(new URL(name, folder)).size, 0)).to.be.below(32_768)
   })
 
   it('rank families that they were not trained on', () => {
@@ -41,19 +49,47 @@ describe('routing/classification: the weights of structural', function () {
     expect(figures['calibration_error']).to.be.at.most(0.06)
   })
 
+  it('rank what is gained as the reference does, in groups that they were not trained on', () => {
+    const { figures } = trained.benefit
+    expect(figures['pair_1_apgr']).to.be.closeTo(0.55, 0.005)
+    expect(figures['pair_2_apgr']).to.be.closeTo(0.662, 0.005)
+    // Whoever fails gains most often, but it is not the same.
+    expect(figures['pair_1_apgr']).to.be.above((trained.model.figures['pair_1_apgr'] ?? 1) + 0.02)
+    expect(figures['pair_2_apgr']).to.be.above((trained.model.figures['pair_2_apgr'] ?? 1) + 0.02)
+  })
+
+  it('give as many rows a high benefit as a high complexity', () => {
+    const votes = trained.examples.map(({ prompt }) => judged(prompt))
+    const shareOf = (holds: (vote: (typeof votes)[number]) => boolean) => votes.filter(holds).length / votes.length
+    for (const border of [0.165, 0.33, 0.5, 0.67])
+      expect(shareOf(({ benefit }) => benefit < border)).to.be.closeTo(
+        shareOf(({ complexity }) => complexity < border),
+        0.01,
+      )
+  })
+
+  /** No tier changes, the mean moves by less than this, and what is gained moves no further. */
+  const expectStill = ({ flips, shift, gain }: Effect, most: number) => {
+    expect(flips).to.equal(0)
+    expect(Math.abs(shift)).to.be.below(most)
+    expect(Math.abs(gain)).to.be.at.most(Math.abs(shift))
+  }
+
   for (const disguise of wrappers)
     it(`do not see what is around an ask: ${disguise.name}`, () => {
-      expect(effectOf(disguise, sampleOf(trained.examples, 240)).flips).to.be.at.most(0.05)
+      const { flips, gain } = effectOf(disguise, sampleOf(trained.examples, 240))
+      expect(flips).to.equal(0)
+      expect(Math.abs(gain)).to.be.below(0.001)
     })
 
   for (const disguise of efforts)
     it(`are not moved by an appeal to effort: ${disguise.name}`, () => {
-      expect(Math.abs(effectOf(disguise, sampleOf(trained.examples, 200)).shift)).to.be.below(0.05)
+      expectStill(effectOf(disguise, sampleOf(trained.examples, 200)), 0.05)
     })
 
   for (const disguise of forms)
     it(`are not moved by another form: ${disguise.name}`, () => {
-      expect(Math.abs(effectOf(disguise, sampleOf(trained.examples, 200)).shift)).to.be.below(0.02)
+      expectStill(effectOf(disguise, sampleOf(trained.examples, 200)), 0.02)
     })
 })
 
@@ -91,7 +127,7 @@ describe('routing/classification: structural', () => {
   })
 
   it('holds a greeting for the easiest of all', async () => {
-    expect(await rig.classify(said('Hi there!'))).to.deep.include({ complexity: 0, tier: 'SIMPLE' })
+    expect(await rig.classify(said('Hi there!'))).to.deep.include({ complexity: 0, benefit: 0, tier: 'SIMPLE' })
     expect(await rig.classify(said('Explain it.', 'So.', 'Thanks a lot!'))).to.deep.include({ complexity: 0 })
   })
 
@@ -105,8 +141,8 @@ describe('routing/classification: structural', () => {
   it('never throws, gives numbers between 0 and 1, and takes linear time', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), (text) => {
-        const { complexity, confidence, reasons } = structural({ text })
-        for (const value of [complexity, confidence]) expect(value).to.be.within(0, 1)
+        const { complexity, benefit = 0, confidence, reasons } = structural({ text })
+        for (const value of [complexity, benefit, confidence]) expect(value).to.be.within(0, 1)
         expect(reasons.length).to.be.at.most(3)
         for (const value of features(text)) expect(value).to.satisfy(Number.isFinite)
       }),

@@ -4,7 +4,7 @@ import { tierOf } from '../../../engine/kit.ts'
 import { factsOf } from '../../../plugins/classification/facts.ts'
 import { earlierTexts, lastTurn } from '../../../plugins/classification/turn.ts'
 
-/** Takes the complexity from the last text of the user, such as `complexity 0.41`; default: 0.5. */
+/** Takes the complexity from the last text of the user, such as `complexity 0.41`, and a benefit if it names one. */
 const classify = defineStage({
   name: 'classify',
   summary: 'Take the complexity from the text.',
@@ -25,9 +25,11 @@ const classify = defineStage({
       const turn = lastTurn(neutral)
       const facts: JsonObject = { ...factsOf(request, neutral, turn) }
       const complexity = Number(/complexity (\d(\.\d+)?)/.exec(turn.text)?.[1] ?? 0.5)
+      const benefit = /benefit (\d(\.\d+)?)/.exec(turn.text)?.[1]
       return {
         ensemble: {
           complexity,
+          ...(benefit === undefined ? {} : { benefit: Number(benefit) }),
           tier: tierOf(complexity),
           confidence: 0.8,
           confidenceRaw: 0.7,

@@ -5,7 +5,7 @@ import { say, startRouting, threeModels } from './rig.ts'
 import type { Routing, RoutingOptions } from './rig.ts'
 
 const fields =
-  `v mode tier complexity confidence confidence_raw map weights_version ensemble notes conversation incumbent
+  `v mode tier complexity benefit confidence confidence_raw map weights_version ensemble notes conversation incumbent
   candidates chosen served explored estimate actual propensity judge features error`.split(/\s+/)
 
 describe('routing/record', () => {
@@ -25,6 +25,7 @@ describe('routing/record', () => {
       mode: 'auto',
       tier: 'MEDIUM',
       complexity: 0.41,
+      benefit: 0.41,
       confidence: 0.8,
       confidence_raw: 0.7,
       map: 'dev-1',

@@ -16,7 +16,7 @@ describe('routing/select', () => {
   const start = async (options: RoutingOptions = {}) => {
     rig = await startRouting(options)
   }
-  const hard = (complexity: number, model = 'auto') => say(`complexity ${complexity}`, model)
+  const hard = (complexity: number | string, model = 'auto') => say(`complexity ${complexity}`, model)
 
   it('chooses by complexity, mode and cost', async () => {
     await start()
@@ -39,6 +39,41 @@ describe('routing/select', () => {
     expect(rig.asked.at(-1)).to.equal('large')
     const { body } = rig.upstream.requests.at(-1) ?? {}
     expect(JSON.parse(String(body))).to.deep.equal({ ...hard(0.95), model: 'large' })
+  })
+
+  it('compares models by what a better one gains, and keeps the tier of the complexity', async () => {
+    await start({ routing: { diagnostics: true } })
+    const [gaining, hardly] = [await rig.ask(hard('0.9 benefit 0.95')), await rig.ask(hard('0.9 benefit 0.1'))]
+    expect([gaining, hardly].map(({ routing }) => routing['chosen'])).to.deep.equal(['large', 'small'])
+    for (const { routing, headers, metadata } of [gaining, hardly]) {
+      expect([routing['tier'], routing['complexity'], metadata['routing_complexity']]).to.deep.equal([
+        'COMPLEX',
+        0.9,
+        0.9,
+      ])
+      expect(headers.get('x-gateway-tier')).to.equal('COMPLEX')
+    }
+    expect(gaining.headers.get('x-gateway-reason')).to.equal('tier=COMPLEX | structural=0.9 | chosen=large')
+    expect([gaining, hardly].map(({ routing }) => routing['benefit'])).to.deep.equal([0.95, 0.1])
+    expect(hardly.routing['ensemble']).to.deep.equal({ complexity: 0.9, tier: 'COMPLEX' })
+    const { weights } = hardly.routing['diagnostics'] as { readonly weights: JsonObject }
+    expect(weights).to.deep.equal({ quality: 0.678, gate: 0.6, need: 0 })
+    // Signals that give one number count with it for both.
+    expect((await rig.ask(hard(0.95))).routing).to.include({ complexity: 0.95, benefit: 0.95, chosen: 'large' })
+  })
+
+  it('lifts the benefit into the tier of a floor, and lowers it into that of a cap', async () => {
+    await start({ models: threeModels.map((model) => ({ ...model, supports_images: true })) })
+    const seen = async (body: object) => {
+      const { tier, complexity, benefit, ensemble } = (await rig.ask(body)).routing
+      return [tier, complexity, benefit, (ensemble as JsonObject)['benefit']]
+    }
+    const shown = (text: string) => say([{ type: 'text', text }, image])
+    expect(await seen(shown('complexity 0.1 benefit 0.2'))).to.deep.equal(['MEDIUM', 0.33, 0.33, 0.2])
+    expect(await seen(shown('complexity 0.1 benefit 0.9'))).to.deep.equal(['MEDIUM', 0.33, 0.669, 0.9])
+    expect(await seen(shown('complexity 0.4 benefit 0.2'))).to.deep.equal(['MEDIUM', 0.4, 0.2, undefined])
+    const reading = { messages: steps.of('0.9 benefit 0.8', 'read_file', 'read_file', 'read_file') }
+    expect(await seen(reading)).to.deep.equal(['MEDIUM', 0.669, 0.669, 0.8])
   })
 
   it('applies floors and caps, which a setting may switch off', async () => {
@@ -82,7 +117,7 @@ describe('routing/select', () => {
   /** An agent whose task has the complexity 0.9, after calls of these tools that worked. */
   const steps = Object.assign((...tools: readonly string[]) => stepsOf(0.9, ...tools), { of: stepsOf })
 
-  function stepsOf(complexity: number, ...tools: readonly string[]): readonly JsonObject[] {
+  function stepsOf(complexity: number | string, ...tools: readonly string[]): readonly JsonObject[] {
     const calls = tools.flatMap((name, index): readonly JsonObject[] => {
       const call = { id: `call_${index}`, type: 'function', function: { name, arguments: `{"at":${index}}` } }
       return [

@@ -79,7 +79,7 @@ function choose(
   })
   const weight = (share - 0.8 * complexity) / (1 - 0.8 * complexity)
   const random = new Random(`${world} ${seed} ${time}`)
-  const [first] = ranked(arms, { mode: 'auto', complexity, weight, gate: 0.6, random })
+  const [first] = ranked(arms, { mode: 'auto', benefit: complexity, weight, gate: 0.6, random })
   return models.findIndex(({ name }) => name === first?.model)
 }
 

@@ -16,7 +16,7 @@ const order = (models: readonly string[], means: Readonly<Record<string, number>
       const known = { a: 5 * mean, b: 5 * (1 - mean) }
       return { model, level: 0, cost: prices[model] ?? null, ...known, reliability: 1, firstByte: null, bonus: 0 }
     }),
-    { mode: 'auto', complexity: 0.5, weight: 1, gate: 0.6 },
+    { mode: 'auto', benefit: 0.5, weight: 1, gate: 0.6 },
   )
 const rules = { pulls: 3, ratio: 2.8 }
 

@@ -40,13 +40,16 @@ class Deciding {
     return viewOf(this.gateway.engine, 'experience')
   }
 
-  /** Decides a request of which everything follows from a number. */
-  decide(row: number): Decided {
+  /**
+   * Decides a request of which everything follows from a number.
+   * @param gained whether its benefit differs from its complexity
+   */
+  decide(row: number, gained = true): Decided {
     const { settings } = this.routing
     const id = `request ${row}`
     const mode = modes[row % 3] ?? 'auto'
     const complexity = (row % 97) / 97
-    const difficulty = { complexity, tier: tierOf(complexity) }
+    const difficulty = { complexity, tier: tierOf(complexity), benefit: gained ? ((row * 31) % 89) / 89 : complexity }
     const step = row % 5 === 0 ? 1 : 0
     const { models } = this.routing
     const incumbent = {
@@ -69,7 +72,7 @@ class Deciding {
     const block = decidedBlock({
       mode,
       difficulty,
-      ensemble: ensembleOf(complexity, step),
+      ensemble: { ...ensembleOf(complexity, step), benefit: difficulty.benefit },
       notes: [...shortlist.notes, ...choice.notes],
       conversation: undefined,
       shortlist,
@@ -134,6 +137,27 @@ describe('a decision', () => {
     expect([...chosen.keys()]).to.have.members(['small', 'mid', 'large', 'beside'])
     for (const kind of ['explore=trial', 'sticky=', 'sticky=broken:tier', 'sticky=broken:circuit'])
       expect(seen.get(kind), kind).to.be.above(10)
+  })
+
+  it('of before there were two numbers is made again by its complexity', async () => {
+    deciding = await Deciding.start(models)
+    const { experience, routing } = deciding
+    const { settings } = routing
+    for (let row = 0; row < 300; row++) {
+      const { id, block } = deciding.decide(row, false)
+      const { benefit, ...before } = block
+      expect(benefit).to.equal(block['complexity'])
+      expect(routing.replay({ id, block: before }, { settings, experience })).to.deep.include({
+        model: block['chosen'],
+        because: 'same',
+      })
+      // Other floors decide anew what the signals saw.
+      const floors = { ...settings.floors, vision: 'COMPLEX' as const }
+      const [one, other] = [before, block].map((known) =>
+        routing.replay({ id, block: known }, { settings: { ...settings, floors }, experience }),
+      )
+      expect(one).to.deep.equal(other)
+    }
   })
 
   it('leaves the draws of the others as they were when a model is gone', async () => {

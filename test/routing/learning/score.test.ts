@@ -18,7 +18,7 @@ const arm = (model: string, given: Partial<Arm> = {}): Arm => ({
 })
 const rules = (given: Partial<Rules> = {}): Rules => ({
   mode: 'auto',
-  complexity: 0.5,
+  benefit: 0.5,
   weight: 0.65,
   gate: 0.6,
   ...given,
@@ -30,9 +30,8 @@ describe('the score of a model', () => {
     expect(['economy', 'balanced', 'premium', undefined, 'luxury'].map(levelOf)).to.deep.equal([0, 0.5, 1, 0, 0])
   })
 
-  it('needs more for more complexity, half of it in fast, and at least half in best', () => {
-    const needs = (mode: Mode) =>
-      [0, 0.165, 0.5, 0.835, 1].map((complexity) => Number(needOf(complexity, mode).toFixed(12)))
+  it('needs more for more benefit, half of it in fast, and at least half in best', () => {
+    const needs = (mode: Mode) => [0, 0.165, 0.5, 0.835, 1].map((benefit) => Number(needOf(benefit, mode).toFixed(12)))
     expect(needs('auto')).to.deep.equal([0, 0, 0.5, 1, 1])
     expect(needs('fast')).to.deep.equal([0, 0, 0.25, 0.5, 0.5])
     expect(needs('best')).to.deep.equal([0.5, 0.5, 0.5, 1, 1])
@@ -86,13 +85,13 @@ describe('the score of a model', () => {
   })
 
   it('leaves only premium in best from the border of COMPLEX on, and at least balanced always', () => {
-    const passed = (complexity: number) =>
+    const passed = (benefit: number) =>
       ranked(
         [0, 0.5, 1].map((level) => {
-          const mean = priorMean(needOf(complexity, 'best'), level)
+          const mean = priorMean(needOf(benefit, 'best'), level)
           return arm(String(level), { level, a: 5 * mean, b: 5 * (1 - mean) })
         }),
-        rules({ mode: 'best', complexity, weight: 1, gate: 0.85 }),
+        rules({ mode: 'best', benefit, weight: 1, gate: 0.85 }),
       ).filter(({ pass }) => pass)
     expect(names(passed(0))).to.have.members(['0.5', '1'])
     expect(names(passed(0.65))).to.have.members(['0.5', '1'])
@@ -128,8 +127,8 @@ describe('the score of a model', () => {
         fc.constantFrom<Mode>('fast', 'auto', 'best'),
         fc.double({ min: 0, max: 1, noNaN: true }),
         fc.uuid(),
-        (models, mode, complexity, id) => {
-          const played = () => rules({ mode, complexity, random: new Random(id, 'seed') })
+        (models, mode, benefit, id) => {
+          const played = () => rules({ mode, benefit, random: new Random(id, 'seed') })
           const first = ranked(models, played())
           expect(ranked(models.toReversed(), played())).to.deep.equal(first)
           expect(first[0]?.pass).to.equal(true)

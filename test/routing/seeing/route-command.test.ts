@@ -59,7 +59,7 @@ describe('sluice route', function () {
   it('is read by people, too', async () => {
     const { out, code } = await route('Hello', '--key', 'narrow')
     expect(code).to.equal(0)
-    expect(out).to.match(/model +large[^]*tier +[A-Z]+, complexity[^]*candidates[^]*allowlist/)
+    expect(out).to.match(/model +large[^]*tier +[A-Z]+, complexity [\d.]+, benefit [\d.]+,[^]*candidates[^]*allowlist/)
   })
 
   it('prints a line for each line', async () => {

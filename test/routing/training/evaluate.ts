@@ -1,6 +1,6 @@
 import { lookUp } from '../../../plugins/classification/confidence-map.ts'
 import { calibrationError, labelsOf } from './confidence.ts'
-import { complexityOf, effectOf, efforts, forms, sampleOf, wrappers } from './gaming.ts'
+import { effectOf, efforts, forms, judged, sampleOf, wrappers } from './gaming.ts'
 import { qualityOf } from './metrics.ts'
 import type { Example } from './rows.ts'
 import { train } from './train.ts'
@@ -8,7 +8,7 @@ import { train } from './train.ts'
 // npm run evaluate:routing: how well the signal `structural` judges families of prompts that it was not trained on, what
 // disguises do to it, and what it takes.
 
-const { examples, complexities, confidence, model } = train()
+const { examples, complexities, gains, confidence, model, benefit } = train()
 const three = (value: number) => value.toFixed(3)
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
@@ -19,18 +19,22 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): v
 /** A line of the table of quality for the examples that fit. */
 function quality(name: string, fits: (example: Example) => boolean): readonly string[] {
   const own = [...examples.keys()].filter((at) => fits(examples[at] as Example))
-  const { auc, apgr } = qualityOf(
-    own.map((at) => complexities[at] ?? 0),
-    own.map((at) => examples[at] as Example),
-  )
-  return [name, String(own.length), three(auc), three(apgr)]
+  const of = (values: readonly number[]) =>
+    qualityOf(
+      own.map((at) => values[at] ?? 0),
+      own.map((at) => examples[at] as Example),
+    )
+  const [one, other] = [of(complexities), of(gains)]
+  return [name, String(own.length), three(one.auc), three(one.apgr), three(other.apgr)]
 }
 
-console.log(`weights ${model.version}, map ${confidence.version}, ${examples.length} rows, sha256 ${model.data}`)
+console.log(
+  `weights ${model.version} and ${benefit.version}, map ${confidence.version}, ${examples.length} rows, sha256 ${model.data}`,
+)
 const pairs = [...new Set(examples.map(({ pair }) => pair.join()))]
 const sources = [...new Set(examples.map(({ source }) => source))]
 table(
-  ['out of family', 'rows', 'AUC weak fails', 'APGR'],
+  ['out of family', 'rows', 'AUC weak fails by complexity', 'APGR by complexity', 'APGR by benefit'],
   [
     ...pairs.map((pair) => quality(pair.replace(',', ' -> '), (example) => example.pair.join() === pair)),
     ...sources.map((source) => quality(source, (example) => example.source === source)),
@@ -48,10 +52,10 @@ table(
 console.log(`\nThe tier is right for ${three(share)} of the rows.`)
 const prompts = sampleOf(examples, 240)
 table(
-  ['disguise', 'shift of the mean', 'tiers that change'],
+  ['disguise', 'shift of the mean complexity', 'of the mean benefit', 'tiers that change'],
   [...wrappers, ...efforts, ...forms].map((disguise) => {
-    const { name, shift, flips } = effectOf(disguise, prompts)
-    return [name, three(shift), `${(100 * flips).toFixed(1)} %`]
+    const { name, shift, gain, flips } = effectOf(disguise, prompts)
+    return [name, three(shift), three(gain), `${(100 * flips).toFixed(1)} %`]
   }),
 )
 const long = prompts.join('\n\n').repeat(8)
@@ -64,7 +68,7 @@ table(
 function microseconds(text: string): number {
   const times = Array.from({ length: 2_000 }, () => {
     const start = performance.now()
-    complexityOf(text)
+    judged(text)
     return (performance.now() - start) * 1_000
   })
   return times.sort((one, other) => one - other)[1_000] ?? 0

@@ -2,7 +2,7 @@ import { fitPlatt } from '../../../plugins/classification/platt.ts'
 import { meanRank, scoresOf, steepened } from '../../../plugins/classification/structural-model.ts'
 import type { Scores, StructuralModel } from '../../../plugins/classification/structural-model.ts'
 import { logistic } from '../../../plugins/classification/odds.ts'
-import { fitLogistic } from './logistic.ts'
+import { equally, fitLogistic } from './logistic.ts'
 import type { Example } from './rows.ts'
 import { growTrees } from './trees.ts'
 
@@ -10,18 +10,18 @@ import { growTrees } from './trees.ts'
 export type Ranked = Pick<StructuralModel, 'logistic' | 'trees' | 'ranks'>
 
 const ridge = 200
-const growing = { count: 50, depth: 2, rate: 0.1, leaf: 150, ridge: 20 }
+export const growing = { count: 50, depth: 2, rate: 0.1, leaf: 150, ridge: 20 }
 /** Steps of the quantiles of a score. */
 const quantiles = 100
 
 /** Learns to rank texts by how often models of the class economy fail. */
 export function fitRanks(examples: readonly Example[]): Ranked {
   const rows = examples.map((example) => example.features)
-  const fails = examples.map((example) => example.fails)
+  const fails = equally(examples.map((example) => example.fails))
   const { offset, weights } = fitLogistic(rows, fails, ridge)
   const learned = {
     logistic: { offset: rounded(offset), weights: weights.map(rounded) },
-    trees: growTrees(rows, fails, growing),
+    trees: growTrees(rows, fails, { ...growing, loss: 'logistic' }),
   }
   const scores = rows.map((row) => scoresOf(learned, row))
   const ranks = (score: keyof Scores) => quantilesOf(scores.map((one) => one[score]))
@@ -70,11 +70,11 @@ export function complexitiesOutOfFamily(ranks: readonly number[], examples: read
   })
 }
 
-function quantilesOf(values: readonly number[]): readonly number[] {
+export function quantilesOf(values: readonly number[]): readonly number[] {
   const sorted = values.toSorted((one, other) => one - other)
   return Array.from({ length: quantiles + 1 }, (_, at) =>
     rounded(sorted[Math.round((at / quantiles) * (sorted.length - 1))] ?? 0),
   )
 }
 
-const rounded = (value: number) => Number(value.toFixed(5))
+export const rounded = (value: number) => Number(value.toFixed(5))

@@ -3,9 +3,10 @@ import { clean } from '../../../plugins/classification/clean.ts'
 import structural from '../../../plugins/classification/structural.ts'
 import type { Example } from './rows.ts'
 
-/** The complexity of what a user said. */
-export function complexityOf(said: string): number {
-  return structural({ text: clean(said).text }).complexity
+/** What the signal makes of what a user said. */
+export function judged(said: string): { readonly complexity: number; readonly benefit: number } {
+  const { complexity, benefit = complexity } = structural({ text: clean(said).text })
+  return { complexity, benefit }
 }
 
 /** Ways of saying the same, none of which makes it any harder. */
@@ -50,20 +51,23 @@ export const forms: readonly Disguise[] = [
 
 export interface Effect {
   readonly name: string
-  /** How far the mean complexity moves, and the share of prompts whose tier changes. */
+  /** How far the mean complexity and the mean benefit move, and the share of prompts whose tier changes. */
   readonly shift: number
+  readonly gain: number
   readonly flips: number
 }
 
 /** What a disguise does to prompts. */
 export function effectOf({ name, of }: Disguise, prompts: readonly string[]): Effect {
-  let [shift, flips] = [0, 0]
+  let [shift, gain, flips] = [0, 0, 0]
   for (const prompt of prompts) {
-    const [bare, disguised] = [complexityOf(prompt), complexityOf(of(prompt))]
-    shift += disguised - bare
-    if (tierOf(bare) !== tierOf(disguised)) flips++
+    const [bare, disguised] = [judged(prompt), judged(of(prompt))]
+    shift += disguised.complexity - bare.complexity
+    gain += disguised.benefit - bare.benefit
+    if (tierOf(bare.complexity) !== tierOf(disguised.complexity)) flips++
   }
-  return { name, shift: shift / prompts.length, flips: flips / prompts.length }
+  const mean = (sum: number) => sum / prompts.length
+  return { name, shift: mean(shift), gain: mean(gain), flips: mean(flips) }
 }
 
 /** Prompts of every source, evenly taken. */

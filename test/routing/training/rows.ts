@@ -4,6 +4,8 @@ import { gunzipSync } from 'node:zlib'
 import type { Tier } from '../../../engine/index.ts'
 import { clean } from '../../../plugins/classification/clean.ts'
 import { features } from '../../../plugins/classification/features.ts'
+import { gainsOf } from './gains.ts'
+import type { Gain } from './gains.ts'
 
 /** How a model did with a prompt. */
 export interface Answered {
@@ -27,7 +29,7 @@ export interface Row {
 }
 
 /** A row as it is learned from. */
-export interface Example extends Row {
+export interface Example extends Row, Gain {
   readonly features: readonly number[]
   /** How often models of the class economy fail, from 0 to 1. */
   readonly fails: number
@@ -48,9 +50,14 @@ export function readExamples(): { readonly examples: readonly Example[]; readonl
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Row)
   const classes = classesOf(rows)
+  const gains = gainsOf(rows)
   return {
     hash: createHash('sha256').update(bytes).digest('hex'),
-    examples: rows.map((row) => ({ ...row, ...labelsOf(row, classes.get(row.source) ?? []) })),
+    examples: rows.map((row, at) => ({
+      ...row,
+      ...labelsOf(row, classes.get(row.source) ?? []),
+      ...(gains[at] as Gain),
+    })),
   }
 }
 

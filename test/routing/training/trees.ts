@@ -1,5 +1,7 @@
 import { logistic, logit } from '../../../plugins/classification/odds.ts'
 import type { Trees } from '../../../plugins/classification/structural-model.ts'
+import { weightedMean } from './logistic.ts'
+import type { Target } from './logistic.ts'
 
 /** How trees are grown. */
 export interface Growing {
@@ -11,26 +13,28 @@ export interface Growing {
   readonly leaf: number
   /** Added to the curvature of each leaf, so that small ones say little. */
   readonly ridge: number
+  /** What a miss costs. The logistic loss takes labels between 0 and 1, and trees that sum up to the logarithm of odds. */
+  readonly loss: 'logistic' | 'squared'
 }
 
 /** Most borders per feature. */
 const bins = 24
 
 /**
- * Gradient boosting of small trees for the logistic loss with second-order steps (Friedman 2001; Chen and Guestrin
- * 2016), with labels between 0 and 1. Nothing is drawn, so the same rows give the same trees.
+ * Gradient boosting of small trees with second-order steps (Friedman 2001; Chen and Guestrin 2016). Nothing is drawn, so
+ * the same rows give the same trees.
  */
 export function growTrees(
   rows: readonly (readonly number[])[],
-  labels: readonly number[],
-  { count, depth, rate, leaf, ridge }: Growing,
+  { labels, weights }: Target,
+  { count, depth, rate, leaf, ridge, loss }: Growing,
 ): Trees {
   const width = rows[0]?.length ?? 0
   const borders = Array.from({ length: width }, (_, at) => bordersOf(rows.map((row) => row[at] ?? 0)))
   const binned = borders.map((own, at) => Uint8Array.from(rows, (row) => own.filter((b) => (row[at] ?? 0) > b).length))
-  const mean = labels.reduce((sum, label) => sum + label, 0) / labels.length
-  const offset = logit(mean)
-  const odds = new Float64Array(rows.length).fill(offset)
+  const mean = weightedMean(labels, weights)
+  const offset = loss === 'squared' ? mean : logit(mean)
+  const sums = new Float64Array(rows.length).fill(offset)
   const slope = new Float64Array(rows.length)
   const curve = new Float64Array(rows.length)
   const nodes = 2 ** depth - 1
@@ -39,9 +43,10 @@ export function growTrees(
   const leaves: number[] = []
   for (let tree = 0; tree < count; tree++) {
     for (const [at, label] of labels.entries()) {
-      const p = logistic(odds[at] ?? 0)
-      slope[at] = label - p
-      curve[at] = Math.max(p * (1 - p), 1e-6)
+      const [sum = 0, row = 1] = [sums[at], weights[at]]
+      const p = loss === 'squared' ? sum : logistic(sum)
+      slope[at] = row * (label - p)
+      curve[at] = row * (loss === 'squared' ? 1 : Math.max(p * (1 - p), 1e-6))
     }
     let level: Int32Array[] = [Int32Array.from(rows.keys())]
     for (let node = 0, below = 1; node < nodes; node += below, below *= 2) {
@@ -67,7 +72,7 @@ export function growTrees(
       }
       const value = rounded((rate * sum) / weight)
       leaves.push(value)
-      for (const row of members) odds[row] = (odds[row] ?? 0) + value
+      for (const row of members) sums[row] = (sums[row] ?? 0) + value
     }
   }
   return { depth, offset: rounded(offset), feature, border, leaves }
