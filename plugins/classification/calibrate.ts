@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { defineCommand } from '../../engine/index.ts'
 import type { JsonObject } from '../../engine/index.ts'
-import { isObject, parseJson, printJson, timeText } from '../../engine/kit.ts'
+import { isObject, parsedJson, printJson, tiers, timeText } from '../../engine/kit.ts'
 import type { ConfidenceMap, Label } from './confidence-map.ts'
 import { fewest, refit } from './refit.ts'
 import type { FittedMap } from './refit.ts'
@@ -17,7 +17,8 @@ export default defineCommand({
     properties: {
       labels: {
         type: 'string',
-        description: 'File with a line {"raw": 0.7, "right": 1} per decision; default: the feedback in the database.',
+        description:
+          'File with a line {"raw": 0.7, "right": 1, "tier": "SIMPLE"} per decision; default: the feedback in the database. Without tiers, one line is fitted for all.',
       },
       since: { type: 'string', description: 'Only feedback from this time on (RFC 3339).' },
       dry_run: { type: 'boolean', default: false, description: 'Show the map, and store nothing.' },
@@ -70,22 +71,21 @@ function labelsIn(text: string): readonly Label[] | string {
   for (const [at, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue
     const label = labelIn(line)
-    if (!label) return `line ${at + 1} must be {"raw": a number from 0 to 1, "right": 0 or 1}`
+    if (typeof label === 'string') return `line ${at + 1} ${label}`
     labels.push(label)
   }
   return labels
 }
 
-function labelIn(line: string): Label | undefined {
-  let value: unknown
-  try {
-    value = parseJson(line)
-  } catch {
-    // The line is told by its number.
-    return undefined
-  }
-  if (!isObject(value)) return undefined
-  const { raw, right } = value
-  const fits = typeof raw === 'number' && raw >= 0 && raw <= 1 && (right === 0 || right === 1)
-  return fits ? { raw, right } : undefined
+const form = 'must be {"raw": a number from 0 to 1, "right": 0 or 1}'
+
+/** The label of a line; a text: what is wrong with the line. */
+function labelIn(line: string): Label | string {
+  const value = parsedJson(line)
+  if (!isObject(value)) return form
+  const { raw, right, tier: named } = value
+  const tier = tiers.find((one) => one === named)
+  if (typeof raw !== 'number' || raw < 0 || raw > 1 || (right !== 0 && right !== 1)) return form
+  if (named !== undefined && tier === undefined) return 'has a "tier" that is not SIMPLE, MEDIUM or COMPLEX'
+  return { raw, right, ...(tier && { tier }) }
 }

@@ -1,7 +1,7 @@
 import { defineService } from '../../engine/index.ts'
-import type { ServiceHost, ServiceMigration } from '../../engine/index.ts'
-import { ChangePoll, isObject, parseJson, whenFree } from '../../engine/kit.ts'
-import { lookUp } from './confidence-map.ts'
+import type { ServiceHost, ServiceMigration, Tier } from '../../engine/index.ts'
+import { ChangePoll, isObject, parseJson, tiers, whenFree } from '../../engine/kit.ts'
+import { lookUp, sideOf } from './confidence-map.ts'
 import type { ConfidenceMap, Label } from './confidence-map.ts'
 import first from './confidence.json' with { type: 'json' }
 import type { FittedMap } from './refit.ts'
@@ -12,8 +12,8 @@ export interface Calibration {
   readonly version: string
   /** The map in use. */
   readonly current: ConfidenceMap
-  /** The probability that the tier is right, for a raw confidence. */
-  map(raw: number): number
+  /** The probability that the tier is right that the signals saw, for its raw confidence. */
+  map(raw: number, tier: Tier): number
   /** Stores a map as the next version, which all processes use within 5 seconds. */
   store(map: FittedMap): Promise<ConfidenceMap>
   /** Uses a version again. Undefined: there is none of this name. */
@@ -83,7 +83,7 @@ export default defineService({
           get current() {
             return maps.current
           },
-          map: (raw) => lookUp(maps.current.table, raw),
+          map: (raw, tier) => lookUp(maps.current, raw, sideOf(tier)),
           store: (map) => maps.store(map),
           use: (version) => maps.use(version),
           feedback: (since) => feedbackOf(host, since),
@@ -163,8 +163,10 @@ async function feedbackOf(host: Pick<ServiceHost, 'database'>, since: number): P
     .execute()
   return rows.flatMap(({ signal, metadata }) => {
     const { routing } = parseJson(metadata) as { readonly routing?: unknown }
-    const raw = isObject(routing) ? routing['confidence_raw'] : undefined
+    const { confidence_raw: raw, ensemble } = isObject(routing) ? routing : {}
+    const tier = tiers.find((one) => isObject(ensemble) && ensemble['tier'] === one)
     // A decision that no signal judged has no confidence to be measured.
-    return typeof raw === 'number' && raw > 0 ? [{ raw, right: signal === 'ok' ? 1 : 0 }] : []
+    if (typeof raw !== 'number' || raw <= 0) return []
+    return [{ raw, right: signal === 'ok' ? 1 : 0, ...(tier && { tier }) }]
   })
 }

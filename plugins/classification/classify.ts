@@ -125,5 +125,5 @@ function confidenceIn({ complexity, votes }: Blend, calibration: Calibration) {
   const map = calibration.version
   if (Object.values(votes).every((vote) => 'abstained' in vote)) return { confidence: 0, confidenceRaw: 0, map }
   const confidenceRaw = rawConfidence(complexity)
-  return { confidence: calibration.map(confidenceRaw), confidenceRaw, map }
+  return { confidence: calibration.map(confidenceRaw, tierOf(complexity)), confidenceRaw, map }
 }

@@ -1,15 +1,20 @@
+import type { Tier } from '../../engine/index.ts'
 import { tierRanges } from '../../engine/kit.ts'
+import { valueAt } from './structural-model.ts'
 
 /** A label: the raw confidence of a decision, and whether its tier was right. */
 export interface Label {
   readonly raw: number
   readonly right: 0 | 1
+  /** The tier that the signals saw; absent: unknown. */
+  readonly tier?: Tier
 }
 
 /** Turns a raw confidence into the probability that the tier is right. */
 export interface ConfidenceMap {
   readonly version: string
-  readonly kind: 'temperature' | 'platt' | 'isotonic'
+  /** `platt2`: a line for decisions in SIMPLE, and one for those above. */
+  readonly kind: 'temperature' | 'platt' | 'platt2' | 'isotonic'
   readonly parameters: Readonly<Record<string, number | readonly number[]>>
   /** How many labels it was fitted to. */
   readonly labels: number
@@ -18,6 +23,16 @@ export interface ConfidenceMap {
   readonly brier_after: number
   /** What it gives for 0, 0.01, … 1. */
   readonly table: readonly number[]
+  /** The same above SIMPLE, where equal raw values mean something else; absent: the same. */
+  readonly table_above?: readonly number[]
+}
+
+/** The two sides of the border above SIMPLE: far from it, both are sure. */
+export type Side = 'simple' | 'above'
+
+/** Without a tier: the side of a map that has but one. */
+export function sideOf(tier: Tier | undefined): Side {
+  return tier === undefined || tier === 'SIMPLE' ? 'simple' : 'above'
 }
 
 /** Steps of a table. */
@@ -29,12 +44,13 @@ export function rawConfidence(complexity: number): number {
   return Math.min(0.95, Math.max(0.05, raw))
 }
 
-/** The value of a table at a raw confidence, between two of its steps by interpolation. */
-export function lookUp(table: readonly number[], raw: number): number {
-  const at = Math.min(1, Math.max(0, raw)) * steps
-  const below = Math.floor(at)
-  const [one = 0, next = one] = [table[below], table[below + 1]]
-  return one + (at - below) * (next - one)
+/** The value of a map at a raw confidence, between two steps of its table by interpolation. */
+export function lookUp(
+  { table, table_above: above = table }: Pick<ConfidenceMap, 'table' | 'table_above'>,
+  raw: number,
+  side: Side = 'simple',
+): number {
+  return valueAt(side === 'simple' ? table : above, raw)
 }
 
 /** The table of a function. */

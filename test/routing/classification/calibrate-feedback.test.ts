@@ -19,9 +19,9 @@ const sluice = join(import.meta.dirname, '..', '..', '..', 'engine', 'bin', 'slu
 const here = (raw: number) => 0.15 + 0.5 * raw
 
 /** How far a map is from that on average, over raw confidences that lie evenly. */
-function calibrationError({ table }: Pick<ConfidenceMap, 'table'>): number {
+function calibrationError(map: ConfidenceMap): number {
   const raws = Array.from({ length: 61 }, (_, at) => 0.34 + at / 100)
-  return raws.reduce((sum, raw) => sum + Math.abs(lookUp(table, raw) - here(raw)), 0) / raws.length
+  return raws.reduce((sum, raw) => sum + Math.abs(lookUp(map, raw) - here(raw)), 0) / raws.length
 }
 
 describe('sluice calibrate, from the feedback in the database', function () {
@@ -56,10 +56,12 @@ describe('sluice calibrate, from the feedback in the database', function () {
         }
         const { stdout } = await calibrate('--since', since)
         const map = JSON.parse(stdout) as ConfidenceMap
-        expect(map).to.include({ version: 'local-1', kind: 'platt', labels: 100 })
-        const [before, after] = [calibrationError(first), calibrationError(map)]
+        expect(map).to.include({ version: 'local-1', kind: 'platt2', labels: 100 })
+        const [before, after] = [calibrationError(first as ConfidenceMap), calibrationError(map)]
         expect(before).to.be.above(0.15)
         expect(after).to.be.below(0.1)
+        // All of these were SIMPLE, as the signals saw them.
+        expect(map.table_above).to.deep.equal(first.table)
       } finally {
         await gateway.close()
         await rm(folder, { recursive: true })

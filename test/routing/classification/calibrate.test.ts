@@ -35,7 +35,7 @@ describe('routing/classification: a refit', () => {
       const { table, kind, labels: count } = refit(labels(100, here, seed + 1), before)
       expect([kind, count]).to.deep.equal(['platt', 100])
       const raws = Array.from({ length: 60 }, (__, at) => 0.35 + at / 100)
-      return raws.reduce((sum, raw) => sum + Math.abs(lookUp(table, raw) - here(raw)), 0) / raws.length
+      return raws.reduce((sum, raw) => sum + Math.abs(lookUp({ table }, raw) - here(raw)), 0) / raws.length
     })
     expect(misses.reduce((sum, miss) => sum + miss, 0) / misses.length).to.be.below(0.1)
     expect(Math.max(...misses)).to.be.below(0.2)
@@ -57,8 +57,8 @@ describe('routing/classification: a refit', () => {
     )
     expect(kind).to.equal('isotonic')
     expect(table).to.deep.equal(table.toSorted((one, other) => one - other))
-    expect(lookUp(table, 0.45)).to.be.closeTo(0.2, 0.1)
-    expect(lookUp(table, 0.85)).to.be.closeTo(0.9, 0.1)
+    expect(lookUp({ table }, 0.45)).to.be.closeTo(0.2, 0.1)
+    expect(lookUp({ table }, 0.85)).to.be.closeTo(0.9, 0.1)
   })
 
   it('finds the line of labels without a prior, and stays at a prior without labels', () => {
@@ -71,6 +71,43 @@ describe('routing/classification: a refit', () => {
     expect(slope).to.be.closeTo(4, 0.6)
     expect(offset).to.be.closeTo(-2, 0.4)
     expect(fitPlatt([], loose)).to.deep.equal({ slope: 1, offset: 0 })
+  })
+
+  it('fits a line for SIMPLE and one for what is above, where equal raw values mean different things', () => {
+    const next = random(5)
+    const share = { SIMPLE: 0.9, MEDIUM: 0.4, COMPLEX: 0.4 }
+    const mixed = Array.from({ length: 120 }, (_, at): Label => {
+      const tier = (['SIMPLE', 'MEDIUM', 'COMPLEX'] as const)[at % 3] ?? 'SIMPLE'
+      return { raw: 0.67 + 0.28 * next(), right: next() < share[tier] ? 1 : 0, tier }
+    })
+    const two = refit(mixed, before)
+    expect(two.kind).to.equal('platt2')
+    expect(Object.keys(two.parameters)).to.have.members(['slope', 'offset', 'slope_above', 'offset_above'])
+    expect(two.table_above).to.have.length(101)
+    for (const raw of [0.7, 0.8, 0.9]) expect(lookUp(two, raw, 'simple') - lookUp(two, raw, 'above')).to.be.above(0.25)
+    expect(lookUp(two, 0.8, 'simple')).to.be.closeTo(0.9, 0.1)
+    expect(lookUp(two, 0.8, 'above')).to.be.closeTo(0.4, 0.15)
+    // A side without labels keeps its map, and so does the next refit.
+    const simple = mixed.filter(({ tier }) => tier === 'SIMPLE')
+    const kept = refit(simple, { version: 'local-1', ...two })
+    expect([kept.kind, kept.table_above]).to.deep.equal(['platt2', two.table_above])
+    expect(refit(simple, before).table_above).to.deep.equal(before.table)
+    // One label that does not say on which side it is, and there is one line.
+    const [{ tier: _, ...unknown } = { raw: 0.5, right: 1 as const }, ...others] = mixed
+    const one = refit([unknown, ...others], before)
+    expect([one.kind, one.table_above]).to.deep.equal(['platt', undefined])
+  })
+
+  it('may have any shape on a side that has enough labels', () => {
+    const next = random(9)
+    const labelled = (count: number, tier: 'SIMPLE' | 'COMPLEX') =>
+      Array.from({ length: count }, (): Label => {
+        const raw = 0.67 + 0.28 * next()
+        return { raw, right: next() < (raw < 0.8 ? 0.2 : 0.9) ? 1 : 0, tier }
+      })
+    const { kind, parameters } = refit([...labelled(580, 'SIMPLE'), ...labelled(20, 'COMPLEX')], before)
+    expect(kind).to.equal('isotonic')
+    expect(Object.keys(parameters)).to.have.members(['values', 'labels', 'slope_above', 'offset_above'])
   })
 
   it('pools what falls', () => {
@@ -120,7 +157,7 @@ describe('sluice calibrate', function () {
       // The running gateway takes it without a reload.
       await until(async () => (await rig.classify(said('Prove it.'))).map === 'local-1')
       const { confidence, confidenceRaw } = await rig.classify(said('Prove it.'))
-      expect(confidence).to.equal(lookUp(stored.table, confidenceRaw))
+      expect(confidence).to.equal(lookUp(stored, confidenceRaw))
       expect((await calibrate('--to', 'dev-1')).out).to.equal('The confidence map dev-1 is used.')
       await until(async () => (await rig.classify(said('Prove it.'))).map === 'dev-1')
     } finally {
@@ -152,6 +189,11 @@ describe('sluice calibrate', function () {
     expect([broken.code, broken.error]).to.deep.equal([
       1,
       'broken.jsonl: line 2 must be {"raw": a number from 0 to 1, "right": 0 or 1}',
+    ])
+    const unknown = await calibrate('--labels', file('unknown.jsonl', [{ raw: 0.5, right: 1, tier: 'HARD' }]))
+    expect([unknown.code, unknown.error]).to.deep.equal([
+      1,
+      'unknown.jsonl: line 1 has a "tier" that is not SIMPLE, MEDIUM or COMPLEX',
     ])
     expect((await calibrate('--to', 'local-9')).error).to.equal('There is no confidence map of version "local-9".')
     expect((await calibrate('--since', 'yesterday')).code).to.equal(1)

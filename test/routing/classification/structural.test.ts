@@ -6,6 +6,7 @@ import { rankIn } from '../../../plugins/classification/structural-model.ts'
 import structural from '../../../plugins/classification/structural.ts'
 import { effectOf, efforts, forms, judged, sampleOf, wrappers } from '../training/gaming.ts'
 import type { Effect } from '../training/gaming.ts'
+import { refittedBy } from '../training/refits.ts'
 import { printData, train } from '../training/train.ts'
 import type { Trained } from '../training/train.ts'
 import { expectLinear } from '../../support/work.ts'
@@ -56,6 +57,13 @@ describe('routing/classification: the weights of structural', function () {
     // Whoever fails gains most often, but it is not the same.
     expect(figures['pair_1_apgr']).to.be.above((trained.model.figures['pair_1_apgr'] ?? 1) + 0.02)
     expect(figures['pair_2_apgr']).to.be.above((trained.model.figures['pair_2_apgr'] ?? 1) + 0.02)
+  })
+
+  it('and 100 ratings calibrate the confidence at a source that they have not seen', () => {
+    const { before, after } = refittedBy(100, trained.complexities, trained.examples)
+    expect(after.error).to.be.closeTo(0.046, 0.005)
+    expect(after.brier).to.be.closeTo(0.165, 0.005)
+    expect(before.error).to.be.above(0.15)
   })
 
   it('give as many rows a high benefit as a high complexity', () => {

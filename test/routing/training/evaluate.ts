@@ -2,6 +2,8 @@ import { lookUp } from '../../../plugins/classification/confidence-map.ts'
 import { calibrationError, labelsOf } from './confidence.ts'
 import { effectOf, efforts, forms, judged, sampleOf, wrappers } from './gaming.ts'
 import { qualityOf } from './metrics.ts'
+import { refittedBy } from './refits.ts'
+import type { Refitted } from './refits.ts'
 import type { Example } from './rows.ts'
 import { train } from './train.ts'
 
@@ -46,8 +48,16 @@ table(
   ['confidence', 'ECE', 'Brier'],
   [
     ['raw', three(calibrationError(labels, (raw) => raw)), three(confidence.brier_before)],
-    ['mapped', three(calibrationError(labels, (raw) => lookUp(confidence.table, raw))), three(confidence.brier_after)],
+    ['mapped', three(calibrationError(labels, (raw) => lookUp(confidence, raw))), three(confidence.brier_after)],
   ],
+)
+table(
+  ['ratings of another source', 'ECE', 'Brier'],
+  [25, 100, 200].flatMap((count) => {
+    const { before, after } = refittedBy(count, complexities, examples)
+    const line = (name: string, { error, brier }: Refitted) => [name, three(error), three(brier)]
+    return [...(count === 25 ? [line('none', before)] : []), line(String(count), after)]
+  }),
 )
 console.log(`\nThe tier is right for ${three(share)} of the rows.`)
 const prompts = sampleOf(examples, 240)
