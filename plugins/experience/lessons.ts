@@ -51,9 +51,10 @@ export class Lessons {
     }
   }
 
-  see({ tries, answer, turn }: Seen): void {
-    for (const { model, isAnswered } of tries) this.measurements.tried(model, isAnswered)
-    if (answer) this.measurements.answered(answer)
+  see({ from, tries, answer, turn }: Seen): void {
+    const now = Date.now()
+    for (const { model, isAnswered } of tries) this.measurements.tried(model, isAnswered, now, from)
+    if (answer) this.measurements.answered(answer, now, from)
     const judged = turn && this.#turns.follow(turn)
     if (judged) this.observe(judged.decision, 'implicit:next_turn', judged.reward)
   }

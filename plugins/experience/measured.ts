@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 
 /** Models that are remembered; a catalog rarely has as many. */
 const mostModels = 500
-/** Newest values that count. */
-const newest = 50
+/** Newest values that count: of all, and of one API key. Of a conversation one counts, so a repeated prompt is one. */
+const newest = { all: 50, key: 10 }
 /** Milliseconds after which a try says nothing about reliability. */
 const tryCounts = 600_000
 /** Answers before which their usual length is unknown. */
@@ -29,6 +29,14 @@ export interface Outcomes {
   readonly cacheWrites: number
 }
 
+/** Whom a value comes from. */
+export interface Origin {
+  /** Id of the API key; null: it was none. */
+  readonly key: string | null
+  /** Id of the conversation; null: there is none. */
+  readonly conversation: string | null
+}
+
 /** What an answer taught. Whatever is unknown is null. */
 export interface MeasuredAnswer {
   readonly model: string
@@ -46,37 +54,41 @@ export interface MeasuredAnswer {
   } | null
 }
 
-/** Measures models, in memory: other processes measure for themselves. */
+/**
+ * Measures models, in memory: other processes measure for themselves. Without its origin, a value counts as one of nobody
+ * else.
+ */
 export class Measurements {
   readonly #models = new LRUCache<string, Model>({ max: mostModels })
 
-  tried(model: string, isAnswered: boolean, now = Date.now()): void {
-    const { tries } = this.#of(model)
-    tries.push({ at: now, isAnswered })
-    if (tries.length > newest) tries.shift()
+  tried(model: string, isAnswered: boolean, now = Date.now(), from?: Origin): void {
+    this.#of(model).tries.add({ at: now, isAnswered }, from)
   }
 
-  answered({ model, tier, firstByte, output, input }: MeasuredAnswer, now = Date.now()): void {
+  answered({ model, tier, firstByte, output, input }: MeasuredAnswer, now = Date.now(), from?: Origin): void {
     const known = this.#of(model)
     known.keepHour(now)
-    if (firstByte !== null) known.firstBytes.add(firstByte)
-    if (output !== null) known.outputs[tier].add(output)
+    if (firstByte !== null) known.firstBytes.add(firstByte, from)
+    if (output !== null) known.outputs[tier].add(output, from)
     if (input === null || input.counted <= 0) return
-    if (input.estimated > 0) known.ratios.add(input.counted / input.estimated)
-    known.reads.add(input.cacheRead / input.counted)
-    known.writes.add(input.cacheWrite / input.counted)
+    if (input.estimated > 0) known.ratios.add(input.counted / input.estimated, from)
+    known.reads.add(input.cacheRead / input.counted, from)
+    known.writes.add(input.cacheWrite / input.counted, from)
   }
 
   /** How a model does now. */
   now(model: string, tier: Tier, now = Date.now()): Outcomes {
     const known = this.#models.get(model)
-    return { reliability: reliabilityOf(known?.tries ?? [], now), ...(known?.values(tier) ?? unknown) }
+    return { reliability: reliabilityOf(known?.tries.values ?? [], now), ...(known?.values(tier) ?? unknown) }
   }
 
   /** The same, but all except reliability as it was at the last full hour. */
   hour(model: string, tier: Tier, now = Date.now()): Outcomes {
     const known = this.#models.get(model)
-    return { reliability: reliabilityOf(known?.tries ?? [], now), ...(known?.valuesOfHour(tier, now) ?? unknown) }
+    return {
+      reliability: reliabilityOf(known?.tries.values ?? [], now),
+      ...(known?.valuesOfHour(tier, now) ?? unknown),
+    }
   }
 
   /** Forgets one model, or all (undefined). */
@@ -92,7 +104,7 @@ export class Measurements {
   }
 }
 
-function reliabilityOf(tries: Model['tries'], now: number): number {
+function reliabilityOf(tries: readonly Try[], now: number): number {
   let counting = 0
   let answered = 0
   for (const { at, isAnswered } of tries) {
@@ -115,17 +127,22 @@ const unknown: Values = {
   cacheWrites: 0,
 }
 
+interface Try {
+  readonly at: number
+  readonly isAnswered: boolean
+}
+
 class Model {
-  readonly tries: { readonly at: number; readonly isAnswered: boolean }[] = []
-  readonly firstBytes = new Newest()
-  readonly outputs: Readonly<Record<Tier, Newest>> = {
-    SIMPLE: new Newest(),
-    MEDIUM: new Newest(),
-    COMPLEX: new Newest(),
+  readonly tries = new Newest<Try>()
+  readonly firstBytes = new Figures()
+  readonly outputs: Readonly<Record<Tier, Figures>> = {
+    SIMPLE: new Figures(),
+    MEDIUM: new Figures(),
+    COMPLEX: new Figures(),
   }
-  readonly ratios = new Newest()
-  readonly reads = new Newest()
-  readonly writes = new Newest()
+  readonly ratios = new Figures()
+  readonly reads = new Figures()
+  readonly writes = new Figures()
   /** The hour of the newest answer, since 1970, and what was known when that hour began. */
   #hour = 0
   #ofHour: Readonly<Record<Tier, Values>> = { SIMPLE: unknown, MEDIUM: unknown, COMPLEX: unknown }
@@ -159,28 +176,60 @@ function hourOf(time: number): number {
   return Math.floor(time / 3_600_000)
 }
 
-/** The newest values of a kind. Asking is cheaper than adding: each routed request asks several times of each model. */
-class Newest {
-  readonly #values: number[] = []
+/** The newest values of a kind, as many of each API key and conversation as may count. */
+class Newest<T> {
+  /** The oldest first, with the origin of each. */
+  readonly #values: T[] = []
+  readonly #origins: (Origin | undefined)[] = []
+
+  get values(): readonly T[] {
+    return this.#values
+  }
+
+  /** Returns the value that this one takes the place of; undefined: none. */
+  add(value: T, from?: Origin): T | undefined {
+    const gone = this.#replacedBy(from)
+    this.#values.push(value)
+    this.#origins.push(from)
+    if (gone < 0) return undefined
+    this.#origins.splice(gone, 1)
+    return this.#values.splice(gone, 1)[0]
+  }
+
+  /** The earlier value of the conversation, else the oldest one of a key or of all that have enough; -1: there is room. */
+  #replacedBy(from: Origin | undefined): number {
+    const all = this.#values.length < newest.all ? -1 : 0
+    if (from === undefined) return all
+    const { key, conversation } = from
+    const same = conversation === null ? -1 : this.#origins.findIndex((one) => one?.conversation === conversation)
+    if (same >= 0) return same
+    const ofKey = this.#origins.filter((one) => one?.key === key).length
+    return ofKey < newest.key ? all : this.#origins.findIndex((one) => one?.key === key)
+  }
+}
+
+/** The newest figures of a kind. Asking is cheaper than adding: each routed request asks several times of each model. */
+class Figures {
+  readonly #newest = new Newest<number>()
   /** In ascending order. */
   readonly #sorted: number[] = []
-  /** Undefined: since the last value was added, nobody has asked. */
+  /** Undefined: since the last figure was added, nobody has asked. */
   #mean: number | undefined
 
   get count(): number {
-    return this.#values.length
+    return this.#sorted.length
   }
 
   get mean(): number | null {
     if (this.count === 0) return null
-    return (this.#mean ??= this.#values.reduce((sum, value) => sum + value, 0) / this.count)
+    return (this.#mean ??= this.#newest.values.reduce((sum, value) => sum + value, 0) / this.count)
   }
 
-  add(value: number): void {
-    this.#values.push(value)
+  add(value: number, from?: Origin): void {
+    const gone = this.#newest.add(value, from)
     const place = this.#sorted.findIndex((other) => other > value)
     this.#sorted.splice(place < 0 ? this.#sorted.length : place, 0, value)
-    if (this.count > newest) this.#sorted.splice(this.#sorted.indexOf(this.#values.shift() as number), 1)
+    if (gone !== undefined) this.#sorted.splice(this.#sorted.indexOf(gone), 1)
     this.#mean = undefined
   }
 

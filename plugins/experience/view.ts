@@ -1,6 +1,6 @@
 import type { Requester, TableQueries, Tier } from '../../engine/index.ts'
 import type { Incumbency, Incumbent } from './continuity.ts'
-import type { MeasuredAnswer, Outcomes } from './measured.ts'
+import type { MeasuredAnswer, Origin, Outcomes } from './measured.ts'
 import type { Place } from './place.ts'
 import type { Pull, Spent } from './pulls.ts'
 import type { Turn } from './turns.ts'
@@ -53,6 +53,8 @@ export interface Answered extends Decision {
 
 /** What an exchange taught, once it is over. */
 export interface Seen {
+  /** Whose exchange it was; absent: nobody else's. */
+  readonly from?: Origin
   /** Each model that was asked, and whether it answered. */
   readonly tries: readonly { readonly model: string; readonly isAnswered: boolean }[]
   /** Absent: there was no complete answer. */

@@ -5,8 +5,11 @@ import { keyOf, placeOf } from './place.ts'
 import type { Place } from './place.ts'
 import type { RewardsTable } from './table.ts'
 
-/** Rows of each kind that are held per model, mode and tier: enough to know which API keys take part. */
-const held = 500
+/**
+ * Rows of each kind that are held per model, mode and tier: enough to know which API keys take part. One key has half of
+ * them at most, so that nobody drives out what others said.
+ */
+const held = { all: 500, key: 250 }
 /** Observations that the other tiers of a mode count as at most. */
 const mostOfOthers = 5
 
@@ -154,10 +157,12 @@ function insert(rows: Observation[], row: Observation): boolean {
     if (order === 0) return false
     if (order < 0) break
   }
-  if (index === 0 && rows.length >= held) return false
+  if (index === 0 && rows.length >= held.all) return false
   rows.splice(index, 0, row)
-  if (rows.length > held) rows.shift()
-  return true
+  const ofKey = rows.length > held.key ? rows.filter(({ key_id: key }) => key === row.key_id).length : 0
+  const gone = ofKey > held.key ? rows.findIndex(({ key_id: key }) => key === row.key_id) : rows.length - held.all - 1
+  if (gone >= 0) rows.splice(gone, 1)
+  return gone !== index
 }
 
 function compare(one: Observation, other: Observation): number {

@@ -38,6 +38,7 @@ export function lessonOf(decision: Decision, slots: Recorded, scope: Scope): Les
   const { conversation, incumbent: before, ask, turn, step, isFollowed } = decision.asked
   const decided = isComplete ? decidedOf(decision, slots, scope) : undefined
   const seen: Seen = {
+    from: { key: keyOf(slots), conversation: conversation ?? null },
     tries: triesOf(slots, scope),
     ...(isComplete ? { answer: answerOf(decision, slots, scope) } : {}),
     ...(conversation === undefined

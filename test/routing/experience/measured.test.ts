@@ -55,6 +55,35 @@ describe('what is measured of models', () => {
     expect(measured.now('m', 'SIMPLE').inputRatio, 'nothing to compare').to.equal(0.5)
   })
 
+  it('takes at most ten of a key, and one of a conversation', () => {
+    const measured = new Measurements()
+    const of = (key: string, conversation: string | null, output: number) => {
+      const from = { key, conversation }
+      measured.tried('m', output < 1_000, 0, from)
+      const input = { estimated: 100, counted: Math.min(150, output), cacheRead: 0, cacheWrite: 0 }
+      measured.answered({ ...answer, output, firstByte: output, input }, 0, from)
+    }
+    for (let count = 0; count < 40; count++) of(`key ${count % 4}`, `own ${count}`, 100 + (count % 2))
+    const before = measured.now('m', 'MEDIUM', 0)
+    for (let count = 0; count < 1_000; count++) of('monitor', 'again and again', 5_000 + count)
+    // One more value of fifty.
+    const { output: usual, firstByte, inputRatio } = measured.now('m', 'MEDIUM', 0)
+    expect([usual, firstByte]).to.deep.equal([101, 101])
+    expect(inputRatio).to.be.closeTo((40 * 1.005 + 1.5) / 41, 1e-9)
+    expect(measured.now('m', 'MEDIUM', 0).reliability).to.be.closeTo((40 + 4.9) / 46, 1e-12)
+    expect(before).to.include({ output: 100, firstByte: 100 })
+    for (let count = 0; count < 1_000; count++) of('busy', `new ${count}`, 9_000)
+    for (let count = 0; count < 1_000; count++) of('busy', null, 9_000)
+    const { output, slowFirstByte, reliability } = measured.now('m', 'MEDIUM', 0)
+    expect([output, slowFirstByte]).to.deep.equal([101, 9_000])
+    // 39 of the four keys, ten of the busy one, and the one that is repeated.
+    expect(reliability).to.be.closeTo((39 + 4.9) / 55, 1e-12)
+    // The newest of a conversation counts, and of a key the newest ten.
+    for (let count = 0; count < 10; count++) of('busy', null, 100)
+    of('monitor', 'again and again', 100)
+    expect(measured.now('m', 'MEDIUM', 0)).to.include({ slowFirstByte: 101 })
+  })
+
   it('is forgotten per model', () => {
     const measured = new Measurements()
     for (const model of ['m', 'n', 'o']) measured.tried(model, false)

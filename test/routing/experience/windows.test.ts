@@ -34,6 +34,15 @@ describe('the windows of experience', () => {
     expect(windows.evidence(place, { ...rules, implicit: false })).to.deep.equal({ successes: 1, failures: 1, rows: 2 })
   })
 
+  it('hold what others said, however much one key says afterwards', () => {
+    const others = Array.from({ length: 20 }, (_, at) => row(`other ${at}`, { at, key_id: `key ${at % 2}`, reward: 0 }))
+    const busy = Array.from({ length: 600 }, (_, at) => row(`busy ${at}`, { at: 100 + at, key_id: 'busy' }))
+    const [, failures = 0, count] = evidence([...others, ...busy])
+    // A third of the window is the busy one's.
+    expect([failures > 5, count]).to.deep.equal([true, 20 + 34])
+    expect(evidence([...busy, ...others])).to.deep.equal(evidence([...others, ...busy]))
+  })
+
   it('take half of the other tiers where nothing was observed, and five observations at most', () => {
     const rows = [row('a'), row('b', { tier: 'SIMPLE' }), row('c', { tier: 'SIMPLE', reward: 0 })]
     expect(evidence(rows, { tier: 'COMPLEX' })).to.deep.equal([1, 0.5, 0])
