@@ -17,9 +17,10 @@ export async function collectVotes(
   const cast = async (name: string) => {
     const signal = registry.signals.get(name)
     if (!signal) throw new Error(`no signal named "${name}"`)
-    const vote = signal.quick
-      ? (await quickOne(signal.module))(ask)
-      : await work<unknown>(signal.module, ask, deadline, grace)
+    const vote =
+      ask.text.length <= (signal.quick ?? -1)
+        ? (await quickOne(signal.module))(ask)
+        : await work<unknown>(signal.module, ask, deadline, grace)
     if (!isVote(vote)) throw new Error('it gave no vote')
     votes.set(name, vote)
   }

@@ -35,10 +35,10 @@ export interface AnySignal {
   /** URL of the module, best created by `new URL('./<name>.ts', import.meta.url)`. */
   readonly module: URL
   /**
-   * It takes far less than a millisecond, whatever it is asked. It then runs on the event loop, because to pass it to a
-   * thread and back takes longer.
+   * Characters of a text up to which it takes less of the event loop's time than to be passed to a thread and back, some
+   * 60 microseconds. It then runs on the event loop. Absent: never.
    */
-  readonly quick?: boolean
+  readonly quick?: number
 }
 
 /** Declares a signal. */

@@ -27,14 +27,15 @@ export default definePlugin({
       name: 'metadata',
       summary: 'What happened since the last turn of the user, and what the request asks for explicitly.',
       module: moduleBeside('metadata', import.meta.url),
-      quick: true,
+      // It counts facts, and reads no text.
+      quick: Infinity,
     }),
     defineSignal({
       name: 'structural',
       summary:
         'The text of the last user turn: the probability that a model of the class economy fails, and what a dear one gains.',
       module: moduleBeside('structural', import.meta.url),
-      quick: true,
+      quick: 1_500,
     }),
   ],
   services: [calibration, signals],

@@ -18,10 +18,10 @@ export default defineService({
         view: {},
         live() {
           if (!routing.enabled) return
-          const [quick, others] = [signals.filter((one) => one.quick), signals.filter((one) => !one.quick)]
           // One that cannot be loaded is told of when it is asked.
-          for (const { module } of quick) import(module.href).catch(() => undefined)
-          if (others.length > 0) release = host.keepLoaded(others.map(({ module }) => module))
+          for (const { module, quick } of signals) if (quick !== undefined) import(module.href).catch(() => undefined)
+          const passed = signals.filter(({ quick }) => quick !== Infinity)
+          if (passed.length > 0) release = host.keepLoaded(passed.map(({ module }) => module))
         },
         close: () => release?.(),
       }

@@ -49,6 +49,29 @@ describe('votes', () => {
     expect(abstained.sort()).to.deep.equal(['absurd', 'broken', 'endless', 'unknown'])
   })
 
+  it('are given on the event loop by a signal that is quick for such a text, and in a thread for a longer one', async () => {
+    await writeFile(
+      join(folder, 'where.mjs'),
+      `import { isMainThread } from 'node:worker_threads'
+      export default () => ({ complexity: isMainThread ? 0 : 1, confidence: 1, reasons: [] })`,
+    )
+    const module = pathToFileURL(join(folder, 'where.mjs'))
+    const { registry } = assemble([
+      { value: defineSignal({ name: 'where', summary: 'A test.', module, quick: 5 }), from: 'where' },
+      { value: defineSignal({ name: 'never', summary: 'A test.', module }), from: 'never' },
+    ])
+    const gateway = {
+      log,
+      work: <O>(one: URL, input: unknown, deadline: number) => pool.run<unknown, O>(one, input, deadline),
+    }
+    const found = async (text: string) => {
+      const votes = await collectVotes(gateway, registry, ['where', 'never'], { text, facts: {} }, 10_000)
+      return ['where', 'never'].map((name) => votes.get(name)?.complexity)
+    }
+    expect(await found('five!')).to.deep.equal([0, 1])
+    expect(await found('six!!!')).to.deep.equal([1, 1])
+  })
+
   it('refuses a signal without a module', () => {
     const { diagnostics } = assemble([{ value: { kind: 'signal', name: 'lost', summary: '' }, from: 'lost.ts' }])
     expect(diagnostics.map(({ message }) => message)).to.deep.equal([
