@@ -11,18 +11,10 @@ import { logistic } from './odds.ts'
 const least = 0.2
 /** Reasons that are named. */
 const most = 3
-/** Kinds of features that a reader of the log understands. */
-const told: readonly string[] = [
-  'numbers',
-  'signs',
-  'brackets',
-  'math',
-  'work',
-  'condition',
-  'factual',
-  'light',
-  'everyday',
-]
+/** Kinds of features that a reader of the log understands, with their places. */
+const told = 'numbers signs brackets math work condition factual light everyday'
+  .split(' ')
+  .map((name) => ({ name, at: featureNames.indexOf(name) }))
 
 /**
  * Judges a request by the text of its last user turn alone, as learned from how models of all classes did (`npm run
@@ -48,7 +40,7 @@ export default function structural({ text }: Pick<Ask, 'text'>): Vote {
 /** The features of which a text has most. */
 function reasonsFor(measured: readonly number[]): readonly string[] {
   return told
-    .map((name) => ({ name, value: measured[featureNames.indexOf(name)] ?? 0 }))
+    .map(({ name, at }) => ({ name, value: measured[at] ?? 0 }))
     .filter(({ value }) => value > 0)
     .sort((one, other) => other.value - one.value)
     .slice(0, most)
