@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { complexityOf, fromBlock, fromPreview } from '../../console/src/parts/decision.ts'
+import { complexityOf, fromBlock, fromPreview, gainOf } from '../../console/src/parts/decision.ts'
 import type { RoutingBlock, RoutingPreview } from '../../console/src/parts/decision.ts'
-import { noteOf } from '../../console/src/parts/decision-words.ts'
+import { noteOf, words } from '../../console/src/parts/decision-words.ts'
 import { askedIn } from '../../console/src/screens/playground/asked.ts'
 import { imageOf } from '../../console/src/screens/playground/image.ts'
 import { isWhole, questionOf } from '../../console/src/screens/playground/question.ts'
@@ -17,6 +17,19 @@ describe('console: a decision as it is drawn', () => {
     expect(drawn).to.include({ served: 'm-mid', savings: 0.00251, votes: null, wouldAsk: null, error: null })
     expect(drawn.candidates).to.deep.equal([{ model: 'm-mid' }, { model: 'm-large' }])
     expect(fromBlock(blockOf({ ensemble: { complexity: 0.412, tier: 'MEDIUM' } })).blended).to.equal(null)
+  })
+
+  it('says in words whether models were compared by less than the tier tells', () => {
+    const said = (complexity: number, benefit?: number) => {
+      const { benefit: _, ...before } = blockOf({ complexity })
+      const gain = gainOf(fromBlock(benefit === undefined ? before : blockOf({ complexity, benefit })))
+      return gain && words.gain[gain]((benefit ?? 0).toFixed(2).replace(/^0/, ''))
+    }
+    expect(said(0.9, 0.1)).to.equal('Benefit .10: it is hard, but the dear one would hardly do better.')
+    expect(said(0.5, 0.32)).to.include('hardly do better')
+    expect(said(0.5, 0.34)).to.equal('Benefit .34: a dearer model gains what the tier tells.')
+    expect(said(0.3, 0.7)).to.equal('Benefit .70: a dearer model gains more than the tier tells.')
+    expect(said(0.9)).to.equal(undefined)
   })
 
   it('has scores and excluded models where diagnostics kept them, each model once', () => {

@@ -81,6 +81,7 @@ describe('console/routing', () => {
     const decision = page.getByRole('region', { name: 'Decision' })
     await decision.getByRole('img', { name: /^Complexity 0\.\d\d, tier/ }).waitFor()
     await decision.getByText('The judge would be asked.').waitFor()
+    await decision.getByText(/^Benefit [.\d]+: /).waitFor()
     await decision.getByText('best →').waitFor()
     expect(await decision.getByRole('table', { name: 'Candidates' }).getByRole('rowheader').count()).to.equal(3)
     expect(rig.upstream.requests).to.have.length(before)

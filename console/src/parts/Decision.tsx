@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { money } from '../format.ts'
 import { Candidates } from './Candidates.tsx'
 import { Card } from './Card.tsx'
-import { complexityOf } from './decision.ts'
+import { complexityOf, gainOf } from './decision.ts'
 import type { Drawn, JudgeBlock } from './decision.ts'
 import { noteOf, words } from './decision-words.ts'
 import { Status } from './Status.tsx'
@@ -46,6 +46,7 @@ export function Decision({ decision, reasoning, fates, label = words.title, chil
           {...{ tier, complexity, votes, blended: decision.blended, judge: judge ? complexityOf(judge) : undefined }}
         />
       )}
+      <Gain decision={decision} />
       <Candidates decision={decision} {...(fates && { fates })} />
       <Money decision={decision} />
       {judge && <Judge judge={judge} tier={decision.tier} />}
@@ -63,6 +64,12 @@ export function Decision({ decision, reasoning, fates, label = words.title, chil
       {children}
     </Card>
   )
+}
+
+/** Models are compared by what a better one gains, so a hard prompt may stay with a cheap one. */
+function Gain({ decision }: { readonly decision: Drawn }) {
+  const gain = gainOf(decision)
+  return gain && <p className={classes.line}>{words.gain[gain](short(decision.benefit ?? 0))}</p>
 }
 
 function Money({ decision: { estimate, savings, served } }: { readonly decision: Drawn }) {

@@ -6,6 +6,11 @@ export const words = {
   asked: (mode: string, tier: string) => `${mode} → ${tier}`,
   confidence: (value: string) => `confidence ${value}`,
   scale: (complexity: string, tier: string) => `Complexity ${complexity}, tier ${tier}`,
+  gain: {
+    little: (value: string) => `Benefit ${value}: it is hard, but the dear one would hardly do better.`,
+    usual: (value: string) => `Benefit ${value}: a dearer model gains what the tier tells.`,
+    much: (value: string) => `Benefit ${value}: a dearer model gains more than the tier tells.`,
+  },
   blended: (value: string) => `Signals ${value}`,
   vote: (signal: string, value: string) => `${signal} ${value}`,
   voteShare: (share: string) => `${share} of the result`,

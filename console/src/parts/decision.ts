@@ -56,6 +56,8 @@ interface Common {
   readonly mode: string
   readonly tier: Tier | null
   readonly complexity: number | null
+  /** What a better model gains, on the scale of complexity; absent in rows of before it was told. */
+  readonly benefit?: number | null
   readonly confidence: number | null
   readonly chosen: string | null
   readonly estimate: Estimate | null
@@ -110,7 +112,8 @@ export interface Drawn extends Common {
 
 /** The block of a row as it is drawn. */
 export function fromBlock(block: RoutingBlock): Drawn {
-  const { mode, tier, complexity, confidence, chosen, estimate, ensemble, diagnostics, actual, error } = block
+  const { mode, tier, complexity, benefit = null, confidence, chosen, estimate } = block
+  const { ensemble, diagnostics, actual, error } = block
   const {
     signal_votes: votes = null,
     gates = [],
@@ -122,6 +125,7 @@ export function fromBlock(block: RoutingBlock): Drawn {
     mode,
     tier,
     complexity,
+    benefit,
     confidence,
     chosen,
     estimate,
@@ -140,11 +144,12 @@ export function fromBlock(block: RoutingBlock): Drawn {
 
 /** The answer of a preview as it is drawn. */
 export function fromPreview(preview: RoutingPreview): Drawn {
-  const { mode, tier, complexity, confidence, chosen, estimate, votes, candidates, error } = preview
+  const { mode, tier, complexity, benefit = null, confidence, chosen, estimate, votes, candidates, error } = preview
   return {
     mode,
     tier,
     complexity,
+    benefit,
     confidence,
     chosen,
     estimate,
@@ -159,6 +164,16 @@ export function fromPreview(preview: RoutingPreview): Drawn {
     judge: null,
     wouldAsk: preview.judge,
   }
+}
+
+/** The place of a number among the tiers, from 0. */
+const placeOf = (value: number) => borders.filter((border) => value >= border).length
+
+/** Whether models were compared by less, or by more, than the tier tells; undefined: nobody knows. */
+export function gainOf({ complexity, benefit }: Pick<Drawn, 'complexity' | 'benefit'>) {
+  if (complexity === null || benefit === null || benefit === undefined) return undefined
+  const apart = placeOf(benefit) - placeOf(complexity)
+  return apart < 0 ? 'little' : apart > 0 ? 'much' : 'usual'
 }
 
 const removedBy = (gates: readonly Gate[]): readonly Candidate[] =>

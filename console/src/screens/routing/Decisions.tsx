@@ -96,6 +96,13 @@ const all: readonly Column<DecisionRow>[] = [
     number: true,
   },
   {
+    name: 'benefit',
+    label: words.benefit,
+    cell: ({ benefit }) => benefit?.toFixed(2),
+    text: ({ benefit }) => benefit,
+    number: true,
+  },
+  {
     name: 'confidence',
     label: words.confidence,
     cell: ({ confidence }) => confidence.toFixed(2),

@@ -19,6 +19,8 @@ export interface DecisionRow {
   readonly mode: Mode
   readonly tier: Tier
   readonly complexity: number
+  /** What a better model gains; null: the row is of before this was told. */
+  readonly benefit: number | null
   readonly confidence: number
   readonly chosen: string | null
   readonly served: string | null

@@ -19,6 +19,7 @@ export const words = {
   when: 'Time',
   tier: 'Tier',
   complexity: 'Complexity',
+  benefit: 'Benefit',
   confidence: 'Confidence',
   chosen: 'Chosen',
   expected: 'Expected',
