@@ -14,36 +14,43 @@ export async function collectVotes(
   deadline: number,
 ): Promise<ReadonlyMap<string, Vote>> {
   const votes = new Map<string, Vote>()
-  const cast = async (name: string) => {
-    const signal = registry.signals.get(name)
-    if (!signal) throw new Error(`no signal named "${name}"`)
-    const vote =
-      ask.text.length <= (signal.quick ?? -1)
-        ? (await quickOne(signal.module))(ask)
-        : await work<unknown>(signal.module, ask, deadline, grace)
+  const waiting: Promise<void>[] = []
+  const take = (name: string, vote: unknown) => {
     if (!isVote(vote)) throw new Error('it gave no vote')
     votes.set(name, vote)
   }
-  await Promise.all(
-    names.map((name) =>
-      cast(name).catch((error: unknown) => log.warn({ err: error, signal: name }, 'a signal abstains')),
-    ),
-  )
+  const abstains = (name: string, error: unknown) => log.warn({ err: error, signal: name }, 'a signal abstains')
+  for (const name of names)
+    try {
+      const signal = registry.signals.get(name)
+      if (!signal) throw new Error(`no signal named "${name}"`)
+      const { module, quick = -1 } = signal
+      const isQuick = ask.text.length <= quick
+      const run = isQuick ? loaded.get(module.href) : undefined
+      // Nearly always, a quick signal is loaded, and nobody waits.
+      if (run) take(name, run(ask))
+      else
+        waiting.push(
+          (isQuick ? load(module).then((one) => one(ask)) : work<unknown>(module, ask, deadline, grace))
+            .then((vote) => take(name, vote))
+            .catch((error: unknown) => abstains(name, error)),
+        )
+    } catch (error) {
+      abstains(name, error)
+    }
+  if (waiting.length > 0) await Promise.all(waiting)
   return votes
 }
 
-/** The functions of quick signals, by the addresses of their modules. */
-const quickOnes = new Map<string, Promise<(ask: Ask) => unknown>>()
+type Run = (ask: Ask) => unknown
 
-function quickOne({ href }: URL): Promise<(ask: Ask) => unknown> {
-  let found = quickOnes.get(href)
-  if (found === undefined) {
-    found = import(href).then(({ default: run }: { readonly default: (ask: Ask) => unknown }) => run)
-    quickOnes.set(href, found)
-    // A later vote tries again.
-    found.catch(() => quickOnes.delete(href))
-  }
-  return found
+/** The functions of quick signals, by the addresses of their modules. */
+const loaded = new Map<string, Run>()
+
+async function load({ href }: URL): Promise<Run> {
+  const { default: run } = (await import(href)) as { readonly default: Run }
+  loaded.set(href, run)
+  return run
 }
 
 function isVote(value: unknown): value is Vote {
