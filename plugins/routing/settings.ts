@@ -74,12 +74,17 @@ export const settings = {
       description:
         'What the requests would use without smart routing, to which savings are relative. Null: the cheapest candidate of the highest quality tier.',
     },
-    default_complexity: number('Default complexity', 0.5, share, 'Complexity of a request that no signal judges.'),
+    default_complexity: number(
+      'Default complexity',
+      0.5,
+      share,
+      'Complexity and benefit of a request that no signal judges.',
+    ),
     quality_weights: perMode(
       'Weight of quality',
       share,
       { fast: 0.35, auto: 0.65, best: 1 },
-      'How much quality counts against cost. It rises with the complexity of the request.',
+      'How much quality counts against cost. It rises with the benefit of the request: what a better model gains.',
     ),
     quality_gate: perMode(
       'Quality gate',
