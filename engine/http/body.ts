@@ -7,11 +7,14 @@ import type { Hold } from '../stream/byte-budget.ts'
 import { ArrivingBody } from './arriving.ts'
 import type { ArrivalLimits } from './arriving.ts'
 import type { HttpLimits } from './limits.ts'
+import type { ExchangeScope } from './scope.ts'
 import type { SpoolFile } from './spool.ts'
 
 /** Limits and budget for reading a body. */
 export interface BodyReading extends ArrivalLimits {
   readonly hold: Hold
+  /** Stands still while the body arrives. */
+  readonly clock?: Pick<ExchangeScope, 'stand' | 'go'>
 }
 
 /**
@@ -21,26 +24,49 @@ export interface BodyReading extends ArrivalLimits {
  */
 export function readBody(request: IncomingMessage, reading: BodyReading): Promise<BytesBody> {
   return new Promise((resolve, reject) => {
-    const { hold } = reading
-    const parts: Uint8Array[] = []
-    const fail = (error: Error) => {
-      parts.length = 0
-      hold.release()
-      reject(error)
-    }
     const arriving = new ArrivingBody(request, reading)
-    arriving.open({
-      data(chunk) {
-        if (!hold.take(chunk.length)) {
-          arriving.cancel()
-          return fail(byteBudgetSpent())
-        }
-        parts.push(chunk)
-      },
-      end: () => resolve(new BytesBody(joinedBytes(parts))),
-      fail,
-    })
+    reading.clock?.stand()
+    arriving.open(new Gathering(arriving, reading, resolve, reject))
   })
+}
+
+/** The chunks of a body that stays in memory. */
+class Gathering implements Sink {
+  readonly #arriving: ArrivingBody
+  readonly #reading: BodyReading
+  readonly #resolve: (body: BytesBody) => void
+  readonly #reject: (error: Error) => void
+  #parts: Uint8Array[] = []
+
+  constructor(
+    arriving: ArrivingBody,
+    reading: BodyReading,
+    resolve: (body: BytesBody) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#arriving = arriving
+    this.#reading = reading
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  data(chunk: Uint8Array): void {
+    if (this.#reading.hold.take(chunk.length)) return void this.#parts.push(chunk)
+    this.#arriving.cancel()
+    this.fail(byteBudgetSpent())
+  }
+
+  end(): void {
+    this.#reading.clock?.go()
+    this.#resolve(new BytesBody(joinedBytes(this.#parts)))
+  }
+
+  fail(error: Error): void {
+    this.#reading.clock?.go()
+    this.#parts = []
+    this.#reading.hold.release()
+    this.#reject(error)
+  }
 }
 
 /**

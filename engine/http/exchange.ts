@@ -8,6 +8,7 @@ import type { End } from '../spec/stage.ts'
 import { exchanges, toldReply } from '../telling.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag } from '../pipeline/bag.ts'
+import { Later } from '../pipeline/later.ts'
 import type { Eventual } from '../pipeline/later.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import { runUnreached } from '../pipeline/unreached.ts'
@@ -45,52 +46,71 @@ export function runExchange(
   slots: Bag,
   scope: ExchangeScope,
   send: Send,
-): Promise<Ended> {
+): Eventual<Ended> {
   const { ingress } = slots
   if (ingress?.headers['traceparent'] !== undefined) scope.trace ??= traceContext(ingress.headers)
-  return exchanges.heard
-    ? tellExchange(pipeline, slots, scope, () => exchange(pipeline, codec, slots, scope, send))
-    : exchange(pipeline, codec, slots, scope, send)
+  const exchange = new Exchange(pipeline, codec, slots, scope, send)
+  return exchanges.heard ? tellExchange(pipeline, slots, scope, () => exchange.run()) : exchange.run()
 }
 
-function exchange(
-  pipeline: CompiledPipeline,
-  codec: AnyClientCodec | undefined,
-  slots: Bag,
-  scope: ExchangeScope,
-  send: Send,
-): Promise<Ended> {
-  const run: Run = { pipeline, codec, slots, scope, send }
-  return new Promise((resolve, reject) => {
-    const close = (sent: Exchanged) => ended(run, sent, resolve, reject)
-    const refuse = (thrown: unknown) => void refused(run, thrown).then(close, reject)
-    const answer = () => {
-      try {
-        const reply = slots.reply ?? noReply
-        const sending = send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope))
-        sending.then((sent) => close({ reply, sent }), refuse)
-      } catch (thrown) {
-        refuse(thrown)
-      }
-    }
-    scope.begin()
-    try {
-      const running = pipeline.run(slots, scope)
-      if (running !== undefined) running.then(answer, refuse)
-      else answer()
-    } catch (thrown) {
-      refuse(thrown)
-    }
-  })
-}
-
-/** What an exchange runs with. */
-interface Run {
+/** A single object is what the exchange runs with and its end, because one is created per request. */
+class Exchange extends Later<Ended> {
   readonly pipeline: CompiledPipeline
   readonly codec: AnyClientCodec | undefined
   readonly slots: Bag
   readonly scope: ExchangeScope
   readonly send: Send
+
+  constructor(
+    pipeline: CompiledPipeline,
+    codec: AnyClientCodec | undefined,
+    slots: Bag,
+    scope: ExchangeScope,
+    send: Send,
+  ) {
+    super()
+    this.pipeline = pipeline
+    this.codec = codec
+    this.slots = slots
+    this.scope = scope
+    this.send = send
+  }
+
+  run(): this {
+    this.scope.begin()
+    try {
+      const running = this.pipeline.run(this.slots, this.scope)
+      if (running === undefined) this.#answer()
+      else
+        running.then(
+          () => this.#answer(),
+          (thrown) => this.#refuse(thrown),
+        )
+    } catch (thrown) {
+      this.#refuse(thrown)
+    }
+    return this
+  }
+
+  #answer(): void {
+    const { pipeline, codec, slots, scope } = this
+    try {
+      const reply = slots.reply ?? noReply
+      this.send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope)).then(
+        (sent) => ended(this, { reply, sent }),
+        (thrown) => this.#refuse(thrown),
+      )
+    } catch (thrown) {
+      this.#refuse(thrown)
+    }
+  }
+
+  #refuse(thrown: unknown): void {
+    void refused(this, thrown).then(
+      (exchanged) => ended(this, exchanged),
+      (error: unknown) => this.fail(error),
+    )
+  }
 }
 
 /** What was sent to the client. */
@@ -104,7 +124,7 @@ interface Exchanged {
 }
 
 /** Sends the error of an exchange. */
-async function refused({ pipeline, codec, slots, scope, send }: Run, thrown: unknown): Promise<Exchanged> {
+async function refused({ pipeline, codec, slots, scope, send }: Exchange, thrown: unknown): Promise<Exchanged> {
   const error = asGatewayError(thrown)
   let reply = failedReply
   try {
@@ -120,24 +140,21 @@ async function refused({ pipeline, codec, slots, scope, send }: Run, thrown: unk
 }
 
 /** Releases what the exchange holds, and runs what follows it. */
-function ended(
-  { pipeline, slots, scope }: Run,
-  { reply, sent, error, unsent }: Exchanged,
-  resolve: (ended: Ended) => void,
-  reject: (error: unknown) => void,
-): void {
+function ended(exchange: Exchange, { reply, sent, error, unsent }: Exchanged): void {
+  const { pipeline, slots, scope } = exchange
   try {
     scope.end((thrown) =>
       pipeline.log.error({ err: thrown, id: scope.id }, 'a resource of the exchange could not be released'),
     )
     const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots, pipeline)
     const outcome = (slots.outcome = outcomeOf(reply, sent, wrong, scope, pipeline))
-    const close = (failures: Ended['failures']) => (unsent ? reject(unsent.thrown) : resolve({ outcome, failures }))
+    const close = (failures: Ended['failures']) =>
+      unsent ? exchange.fail(unsent.thrown) : exchange.end({ outcome, failures })
     const finished = finish(pipeline, slots, scope, wrong)
-    if (finished instanceof Promise) finished.then(close, reject)
+    if (finished instanceof Promise) finished.then(close, (thrown: unknown) => exchange.fail(thrown))
     else close(finished)
   } catch (thrown) {
-    reject(thrown)
+    exchange.fail(thrown)
   }
 }
 

@@ -13,14 +13,11 @@ import type { Shares } from './shares.ts'
 import { SpoolFile } from './spool.ts'
 import type { Spool } from './spool.ts'
 
-interface Given {
+interface Serving {
   readonly limits: Pick<HttpLimits, 'silence' | 'unauthenticated'>
   /** How clients share the memory and the disk. */
   readonly memory: Shares
   readonly disk: Shares
-  /** The slots of the exchange, in which the client is known once it is authenticated. */
-  readonly slots: Pick<Bag, 'principal'>
-  readonly scope: ExchangeScope
   readonly spool: Spool
   readonly edge: Pick<Edge, 'proxies' | 'untrusted'>
 }
@@ -35,19 +32,30 @@ export class HttpIngress implements Ingress {
   /** The body's reservation in the byte budget. */
   #hold: Hold | undefined
   readonly #request: IncomingMessage
-  readonly #given: Given
+  readonly #serving: Serving
+  readonly #scope: ExchangeScope
+  readonly #slots: Pick<Bag, 'principal'>
   #query: URLSearchParams | undefined
   /** The file of a body that was spooled. */
   #file: SpoolFile | undefined
   #over = false
 
-  constructor(request: IncomingMessage, { path, params }: Endpoint, given: Given) {
+  /** @param slots of the exchange, in which the client is known once it is authenticated */
+  constructor(
+    request: IncomingMessage,
+    { path, params }: Endpoint,
+    serving: Serving,
+    scope: ExchangeScope,
+    slots: Pick<Bag, 'principal'>,
+  ) {
     this.path = path
     this.params = params
     this.headers = request.headers
-    this.remote = clientAddress(request, given.edge)
+    this.remote = clientAddress(request, serving.edge)
     this.#request = request
-    this.#given = given
+    this.#serving = serving
+    this.#scope = scope
+    this.#slots = slots
   }
 
   get method(): string {
@@ -63,13 +71,14 @@ export class HttpIngress implements Ingress {
   body(limit: number): Promise<HeldBody>
   body(limit: number, reader: BodyReader): Promise<Body>
   body(limit: number, reader?: BodyReader): Promise<Body> {
-    const { limits, memory, disk, scope, spool, slots } = this.#given
-    const { principal } = slots
+    const { limits, memory, disk, spool } = this.#serving
+    const { principal } = this.#slots
     const known = principal !== undefined
     const { arrival, uncounted } = limits.unauthenticated
     const hold = (this.#hold ??= new Hold(memory.of(principal, this.remote), known ? 0 : uncounted))
-    const reading = { limit, hold, silence: limits.silence, ...(known ? {} : { arrival }) }
-    if (!reader) return scope.standStill(readBody(this.#request, reading))
+    const scope = this.#scope
+    const reading = { limit, hold, silence: limits.silence, arrival: known ? Infinity : arrival, clock: scope }
+    if (!reader) return readBody(this.#request, reading)
     return scope.standStill(
       readAlong(this.#request, reading, reader, () => spool.open(disk.of(principal, this.remote))).then((body) => {
         if (!(body instanceof SpoolFile)) return body

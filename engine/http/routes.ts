@@ -57,7 +57,7 @@ export function routesOf(snapshot: Snapshot): Routes {
 function createRoutes(snapshot: Snapshot): Routes {
   const router = new Router({ sensitive: true, strict: false })
   // Most requests go to a path without parameters, which is found without matching patterns.
-  const fixed = new Map<string, Endpoint>()
+  const fixed = new Map<string, Map<string, Endpoint>>()
   const endpoints = new Map<string, Endpoint>()
   const speaking = [...snapshot.registry.codecs.values()].filter(speaksToClients)
   const marked = speaking.flatMap((codec) =>
@@ -83,7 +83,7 @@ function createRoutes(snapshot: Snapshot): Routes {
       if (!endpoint.alias) begun.add(path.split('/', 2)[1] ?? '')
       if (path.includes('*')) below.push(route)
       else register(route)
-      if (!/[:*]/.test(path)) fixed.set(`${method} ${path}`, endpoint)
+      if (!/[:*]/.test(path)) fixed.set(method, (fixed.get(method) ?? new Map<string, Endpoint>()).set(path, endpoint))
     }
   }
   below.sort((one, other) => other.path.length - one.path.length).forEach(register)
@@ -94,8 +94,10 @@ function createRoutes(snapshot: Snapshot): Routes {
     const wanted = 'error' in found ? /text\/html|\*\/\*/ : /text\/html/
     return wanted.test(accepted) ? { ...endpoint, params: { '*': path.slice(1) } } : undefined
   }
-  const exact = (method: string, path: string) =>
-    fixed.get(`${method} ${path}`) ?? (path.endsWith('/') ? fixed.get(`${method} ${path.slice(0, -1)}`) : undefined)
+  const exact = (method: string, path: string) => {
+    const paths = fixed.get(method)
+    return paths?.get(path) ?? (path.endsWith('/') ? paths?.get(path.slice(0, -1)) : undefined)
+  }
   return {
     speaks: ({ method, path }) => exact(method, path)?.codec !== undefined,
     match(asked) {

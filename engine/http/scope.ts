@@ -13,6 +13,8 @@ interface Listener {
   readonly lap: number
 }
 
+const noNotes: ReadonlyMap<string, Json> = new Map()
+
 /** The scope of one exchange. The server and `attempt` advance it; stages only see `Scope`. */
 export class ExchangeScope implements RunScope {
   readonly id: string
@@ -96,13 +98,21 @@ export class ExchangeScope implements RunScope {
 
   /** Pauses the stage clock during `work`, whose duration the stages cannot influence. */
   standStill<T>(work: Promise<T>): Promise<T> {
-    const since = (this.#standing = performance.now())
-    const go = () => {
-      this.#standing = undefined
-      this.#stood += performance.now() - since
-    }
+    this.stand()
+    const go = () => this.go()
     work.then(go, go)
     return work
+  }
+
+  /** Pauses the stage clock until `go`. */
+  stand(): void {
+    this.#standing ??= performance.now()
+  }
+
+  go(): void {
+    if (this.#standing === undefined) return
+    this.#stood += performance.now() - this.#standing
+    this.#standing = undefined
   }
 
   onEnd(listener: () => void): void {
@@ -136,7 +146,7 @@ export class ExchangeScope implements RunScope {
   }
 
   get notes(): ReadonlyMap<string, Json> {
-    return (this.#notes ??= new Map())
+    return this.#notes ?? noNotes
   }
 
   header(name: string, value: string): void {

@@ -4,14 +4,13 @@ import Koa from 'koa'
 import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { Live } from '../live/live.ts'
+import type { Snapshot } from '../live/snapshot.ts'
 import { administer, isAdministrative } from './administrative.ts'
 import { discardBody, hasBody } from './body.ts'
 import { isPreflight } from './cors.ts'
 import { byteBudgetOf } from '../stream/byte-budget.ts'
 import type { Room } from '../stream/byte-budget.ts'
 import type { Bag } from '../pipeline/bag.ts'
-import { Later } from '../pipeline/later.ts'
-import type { Eventual } from '../pipeline/later.ts'
 import { drain } from './drain.ts'
 import { edgeOf } from './edge.ts'
 import type { Edge } from './edge.ts'
@@ -69,7 +68,7 @@ interface Running {
   readonly scrub: Live['scrub']
 }
 
-/** The settings for one request, from the configuration that serves it. */
+/** The settings for the requests that one configuration serves. */
 interface Serving extends Running {
   readonly silence: string
   readonly edge: Edge
@@ -98,10 +97,19 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
   }
   let probe = 60_000
   const sockets = new Sockets({ live, log, limits: limits.sockets, budget, shares: memory, closing: () => closing })
-  const answer: Answer = (req, res, done) => {
-    const connection = connectionOf(req.socket)
+  const known = new WeakMap<Snapshot, Serving>()
+  const servingOf = (snapshot: Snapshot): Serving => {
+    let serving = known.get(snapshot)
+    if (!serving) {
+      const silence = snapshot.settings.server_config.keepalive.sse_interval
+      known.set(snapshot, (serving = { ...running, silence, edge: edgeOf(snapshot, live) }))
+    }
+    return serving
+  }
+  const answer: Answer = (request, response, asked, done) => {
+    const connection = connectionOf(request.socket)
     if (connection.unsafe) return done()
-    connection.response = res
+    connection.response = response
     const snapshot = live.acquire()
     const over = () => {
       live.release(snapshot)
@@ -111,15 +119,14 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     }
     const broken = (error: unknown) => {
       log.error({ err: error }, 'an exchange ended without a reply')
-      res.destroy()
+      response.destroy()
       live.release(snapshot)
       done()
     }
     try {
-      if (draining()) res.setHeader('connection', 'close')
-      const silence = snapshot.settings.server_config.keepalive.sse_interval
-      const serving = { ...running, silence, edge: edgeOf(snapshot, live) }
-      serve(req, res, routesOf(snapshot).match(asked(req)), serving, connection).then(over, broken)
+      if (draining()) response.setHeader('connection', 'close')
+      const served = { request, response, path: asked.path, connection, over, broken }
+      serve(served, routesOf(snapshot).match(asked), servingOf(snapshot))
     } catch (error) {
       broken(error)
     }
@@ -137,8 +144,9 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
       requireHostHeader: false,
     },
     (request, response) => {
+      const asked = askedBy(request)
       // What speaks a protocol of models is most of the traffic. Koa would only cost it time.
-      if (!closing && routesOf(live.current).speaks(asked(request))) answer(request, response, () => undefined)
+      if (!closing && routesOf(live.current).speaks(asked)) answer(request, response, asked, nothing)
       else void others(request, response)
     },
   )
@@ -179,7 +187,9 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
 }
 
 /** Answers a request; `done` is called after its exchange. */
-type Answer = (request: IncomingMessage, response: ServerResponse, done: () => void) => void
+type Answer = (request: IncomingMessage, response: ServerResponse, asked: Asked, done: () => void) => void
+
+const nothing = () => undefined
 
 /** Koa in front of an answer that writes to the response itself. */
 function throughKoa(answer: Answer) {
@@ -188,22 +198,27 @@ function throughKoa(answer: Answer) {
   app.use((context) => {
     // Koa's handling of bodies ends before a stream does.
     context.respond = false
-    return new Promise<void>((resolve) => answer(context.req, context.res, resolve))
+    return new Promise<void>((resolve) => answer(context.req, context.res, askedBy(context.req), resolve))
   })
   return app.callback()
 }
 
-function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  matched: Matched,
-  { limits, memory, disk, spool, scopes, lasting, scrub, silence, edge }: Serving,
-  connection: Connection,
-): Eventual<unknown> {
+/** A request, and its end: one of the two functions is called, once. */
+interface Served {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly path: string
+  readonly connection: Connection
+  readonly over: () => void
+  readonly broken: (error: unknown) => void
+}
+
+function serve(served: Served, matched: Matched, serving: Serving): void {
+  const { request, response, path, over, broken } = served
+  const { limits, scopes, lasting, silence } = serving
+  const { cors } = serving.edge
   const scope = new ExchangeScope()
-  const { path } = asked(request)
   const asksBefore = isPreflight(request)
-  const { cors } = edge
   const shared = asksBefore ? cors.preflight(path, request.headers) : cors.headers(path, request.headers.origin)
   const send: Send = (given, headers) => {
     if (shared) share(headers, shared)
@@ -216,44 +231,40 @@ function serve(
     return sendReply(response, reply, headers, within, lasting, () => discardBody(request, limits))
   }
   const wrong = suspicious(request)
-  if (wrong === undefined && asksBefore) {
-    return send(noReply, { 'x-request-id': scope.id })
-  }
+  if (wrong === undefined && asksBefore) return void send(noReply, { 'x-request-id': scope.id }).then(over, broken)
   if (wrong !== undefined || 'error' in matched) {
     const error =
       wrong === undefined && 'error' in matched
         ? matched.error
         : new GatewayError('invalid_request', { reason: `The request cannot be read safely: ${wrong}.` })
-    const reply = errorReply(error, { codec: matched.codec, id: scope.id, scrub })
+    const reply = errorReply(error, { codec: matched.codec, id: scope.id, scrub: serving.scrub })
     const headers: Record<string, string> = { ...reply.headers, 'x-request-id': scope.id }
     if (matched.codec?.idHeader !== undefined) headers[matched.codec.idHeader] = scope.id
     if (wrong !== undefined) {
-      connection.unsafe = true
+      served.connection.unsafe = true
       headers['connection'] = 'close'
     }
-    return send(reply, headers)
+    return void send(reply, headers).then(over, broken)
   }
   const slots: Bag = {}
-  const ingress = new HttpIngress(request, matched, { limits, memory, disk, scope, spool, edge, slots })
+  const ingress = new HttpIngress(request, matched, serving, scope, slots)
   slots.ingress = ingress
   scopes.add(scope)
   response.on('close', () => {
     scopes.delete(scope)
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
-  const ending = new Later<unknown>()
-  // Not earlier: stages that run at the end of an exchange may still read the body.
+  // Its body is released last: stages that run at the end of an exchange may still read it.
   runExchange(matched.pipeline, matched.codec, slots, scope, send).then(
     () => {
       ingress.release()
-      ending.end(undefined)
+      over()
     },
-    (error: unknown) => {
+    (error) => {
       ingress.release()
-      ending.fail(error)
+      broken(error)
     },
   )
-  return ending
 }
 
 /** Adds CORS headers to those of a response. */
@@ -264,7 +275,7 @@ function share(headers: Record<string, string>, { vary = '', ...others }: Readon
 }
 
 /** The method, path and headers by which routes match a request. */
-function asked({ method = 'GET', url = '/', headers }: IncomingMessage): Asked {
+function askedBy({ method = 'GET', url = '/', headers }: IncomingMessage): Asked {
   const mark = url.indexOf('?')
   return { method, path: mark < 0 ? url : url.slice(0, mark), headers }
 }

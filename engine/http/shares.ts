@@ -13,6 +13,9 @@ interface Sharer {
   readonly part: number
 }
 
+/** Names that stay known with no bytes: a table that grows and shrinks with each request is made anew each time. */
+const kept = 64
+
 /**
  * Bytes that clients share, so that no client can hold those of all others. An API key may hold as much as it leaves,
  * and all keys and sessions of a member three times as much. Clients without a key have fixed shares: one for each
@@ -22,6 +25,8 @@ export class Shares {
   readonly #room: Room
   readonly #limits: ShareLimits
   readonly #used = new Map<string, number>()
+  /** The shares of clients by who they are: most requests are of few. */
+  readonly #known = new WeakMap<Principal, ByteBudget>()
 
   constructor(room: Room, limits: ShareLimits) {
     this.#room = room
@@ -34,7 +39,13 @@ export class Shares {
    * @param address its IP address
    */
   of(principal: Principal | undefined, address: string): ByteBudget {
-    const sharers = this.#sharers(principal, address)
+    if (principal === undefined) return this.#shareOf(this.#sharers(undefined, address))
+    let share = this.#known.get(principal)
+    if (!share) this.#known.set(principal, (share = this.#shareOf(this.#sharers(principal, address))))
+    return share
+  }
+
+  #shareOf(sharers: readonly Sharer[]): ByteBudget {
     return {
       take: (bytes) => {
         if (bytes <= 0) return true
@@ -46,7 +57,7 @@ export class Shares {
         this.#room.give(bytes)
         for (const { name } of sharers) {
           const left = this.#usedBy(name) - bytes
-          if (left > 0) this.#used.set(name, left)
+          if (left > 0 || this.#used.size <= kept) this.#used.set(name, left)
           else this.#used.delete(name)
         }
       },

@@ -1,4 +1,5 @@
 import type { Bag } from '../pipeline/bag.ts'
+import type { Eventual } from '../pipeline/later.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import type { Outcome } from '../spec/slots.ts'
 import type { ToldExchange } from '../spec/telling.ts'
@@ -10,7 +11,7 @@ export async function tellExchange<E extends { readonly outcome: Outcome }>(
   { name }: CompiledPipeline,
   slots: Bag,
   scope: ExchangeScope,
-  run: () => Promise<E>,
+  run: () => Eventual<E>,
 ): Promise<E> {
   const message = begun(name, slots, scope)
   const over = exchanges.begin(message)

@@ -30,13 +30,19 @@ export function byteBudgetOf(limit: number): Room {
 export class Hold {
   readonly #budget: ByteBudget
   readonly #free: number
+  readonly #scope: Pick<Scope, 'onEnd'> | undefined
+  #isReleasedLater = false
   #bytes = 0
   #taken = 0
 
-  /** @param free bytes that are not counted, so that small holders always fit */
-  constructor(budget: ByteBudget, free = 0) {
+  /**
+   * @param free bytes that are not counted, so that small holders always fit
+   * @param scope of the exchange with whose end it is released at the latest
+   */
+  constructor(budget: ByteBudget, free = 0, scope?: Pick<Scope, 'onEnd'>) {
     this.#budget = budget
     this.#free = free
+    this.#scope = scope
   }
 
   /** Reserves further bytes. Returns false, and reserves nothing, when the budget is exhausted. */
@@ -49,6 +55,8 @@ export class Hold {
     const counted = bytes > this.#free ? bytes - this.#free : 0
     if (counted > this.#taken) {
       if (!this.#budget.take(counted - this.#taken)) return false
+      if (!this.#isReleasedLater) this.#scope?.onEnd?.(() => this.release())
+      this.#isReleasedLater = true
     } else if (counted < this.#taken) this.#budget.give(this.#taken - counted)
     this.#taken = counted
     this.#bytes = bytes
@@ -65,9 +73,7 @@ const uncounted = 16 * 1024
 
 /** The reservation for an answer held in memory; released at the end of the exchange at the latest. */
 export function answerHold({ byteBudget }: Pick<Host, 'byteBudget'>, scope?: Pick<Scope, 'onEnd'>): Hold {
-  const hold = new Hold(byteBudget, uncounted)
-  scope?.onEnd?.(() => hold.release())
-  return hold
+  return new Hold(byteBudget, uncounted, scope)
 }
 
 /** Limits for the unfinished events of a stream. */

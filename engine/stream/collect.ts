@@ -1,5 +1,5 @@
 import { GatewayError } from '../spec/error.ts'
-import type { Flow, Source } from '../spec/source.ts'
+import type { Flow, Sink, Source } from '../spec/source.ts'
 import { joinedBytes } from './buffer-of.ts'
 import { byteBudgetSpent } from './byte-budget.ts'
 import type { Hold } from './byte-budget.ts'
@@ -14,34 +14,49 @@ export function collect(source: Source, limit: number, hold?: Hold): Promise<Buf
 }
 
 /** Like `collect`, without a promise. */
-export function collecting(source: Source, limit: number, hold: Hold | undefined, { end, fail }: Collected): void {
-  const parts: Uint8Array[] = []
-  let size = 0
-  const refuse = (error: Error) => {
-    parts.length = 0
-    hold?.release()
-    fail(error)
+export function collecting(source: Source, limit: number, hold: Hold | undefined, done: Collected): void {
+  const collecting = new Collecting(limit, hold, done)
+  collecting.flow = source.open(collecting)
+}
+
+class Collecting implements Sink {
+  flow: Flow | undefined
+  readonly #limit: number
+  readonly #hold: Hold | undefined
+  readonly #done: Collected
+  #parts: Uint8Array[] = []
+  #size = 0
+
+  constructor(limit: number, hold: Hold | undefined, done: Collected) {
+    this.#limit = limit
+    this.#hold = hold
+    this.#done = done
   }
-  const flow: Flow = source.open({
-    data(chunk) {
-      size += chunk.length
-      const error = size > limit ? tooLarge(limit) : hold?.take(chunk.length) === false ? byteBudgetSpent() : undefined
-      if (!error) {
-        parts.push(chunk)
-        return
-      }
-      flow.cancel(error)
-      refuse(error)
-    },
-    end: () => end(joinedBytes(parts)),
-    fail: refuse,
-  })
+
+  data(chunk: Uint8Array): void {
+    this.#size += chunk.length
+    const isTooLarge = this.#size > this.#limit
+    if (!isTooLarge && this.#hold?.take(chunk.length) !== false) return void this.#parts.push(chunk)
+    const error = isTooLarge ? tooLarge(this.#limit) : byteBudgetSpent()
+    this.flow?.cancel(error)
+    this.fail(error)
+  }
+
+  end(): void {
+    this.#done.end(joinedBytes(this.#parts))
+  }
+
+  fail(error: Error): void {
+    this.#parts = []
+    this.#hold?.release()
+    this.#done.fail(error)
+  }
 }
 
 /** Receives what was collected, or why it was not; one of both, once. */
 export interface Collected {
-  readonly end: (bytes: Buffer) => void
-  readonly fail: (error: Error) => void
+  end(bytes: Buffer): void
+  fail(error: Error): void
 }
 
 /** The error for a body beyond the limit. */

@@ -36,6 +36,8 @@ export interface Target {
   /** Path and query. */
   readonly path: string
   readonly headers: readonly string[]
+  /** The headers of a request with a JSON body, which nearly all are. */
+  readonly ofJson: readonly string[]
 }
 
 /** The parts of a call that the transport uses. */
@@ -88,7 +90,7 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
     target: Target,
     method: 'GET' | 'POST' | 'DELETE',
     sending: Asking & { readonly body?: Body },
-    headers: string[],
+    headers: readonly string[],
   ) =>
     new Promise<Answer>((resolve, reject) => {
       const name = sending.publicName ?? sending.model
@@ -100,6 +102,7 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
     target(url, headers) {
       const { reach = 'private', note } = host.bounds ?? {}
       note?.(url)
+      const all = [...headers, 'accept-encoding', 'identity']
       return {
         connections: host.keep(
           `http ${url.origin} connections=${connections} connect=${connect} idle=${idle} reach=${reach}`,
@@ -107,21 +110,28 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
           async ({ kept, single }) => void (await Promise.all([kept.destroy(), single.destroy()])),
         ),
         path: url.pathname + url.search,
-        headers: [...headers, 'accept-encoding', 'identity'],
+        headers: all,
+        ofJson: [...all, 'content-type', json],
       }
     },
-    post: (target, sending, headers = []) =>
-      dispatch(target, 'POST', sending, [...target.headers, 'content-type', sending.contentType, ...headers]),
-    ask: (target, method, asking, headers = []) => dispatch(target, method, asking, [...target.headers, ...headers]),
+    post(target, sending, headers = none) {
+      const typed =
+        sending.contentType === json ? target.ofJson : [...target.headers, 'content-type', sending.contentType]
+      return dispatch(target, 'POST', sending, headers.length === 0 ? typed : [...typed, ...headers])
+    },
+    ask: (target, method, asking, headers = none) => dispatch(target, method, asking, [...target.headers, ...headers]),
   }
 }
+
+const json = 'application/json'
+const none: readonly string[] = []
 
 /** What is sent, and how it is sent again. */
 class Message {
   readonly #target: Target
   readonly #method: 'GET' | 'POST' | 'DELETE'
   readonly #sending: Asking & { readonly body?: Body }
-  readonly #headers: string[]
+  readonly #headers: readonly string[]
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: Error) => void
 
@@ -129,17 +139,16 @@ class Message {
     target: Target,
     method: 'GET' | 'POST' | 'DELETE',
     sending: Asking & { readonly body?: Body },
-    headers: string[],
+    headers: readonly string[],
     resolve: (answer: Answer) => void,
     reject: (error: Error) => void,
   ) {
     const { body } = sending
-    // Without it, the body would be sent chunked.
-    if (body && !body.bytes) headers.push('content-length', String(body.size))
     this.#target = target
     this.#method = method
     this.#sending = sending
-    this.#headers = headers
+    // Without its length, the body would be sent chunked.
+    this.#headers = body && !body.bytes ? [...headers, 'content-length', String(body.size)] : headers
     this.resolve = resolve
     this.reject = reject
   }
@@ -149,7 +158,9 @@ class Message {
     const { body: given } = this.#sending
     const body = given && (given.bytes ?? streamed(given, () => exchange.sent()))
     const { path } = this.#target
-    pool.dispatch({ method: this.#method, path, body: body ?? null, headers: this.#headers, reset }, exchange)
+    // It reads the headers alone.
+    const headers = this.#headers as string[]
+    pool.dispatch({ method: this.#method, path, body: body ?? null, headers, reset }, exchange)
   }
 
   ended(): void {

@@ -1,4 +1,7 @@
+// The global `performance` is a getter, which is slower.
 import { performance } from 'node:perf_hooks'
+import { unwatch, watch } from '../pipeline/deadline.ts'
+import type { Waiting } from '../pipeline/deadline.ts'
 
 /** Timeouts for the phases of an exchange, in milliseconds; 0 means none. */
 export interface Timeouts {
@@ -14,23 +17,22 @@ export interface Timeouts {
 
 export type Phase = Exclude<keyof Timeouts, 'total'>
 
-const longestTimer = 2 ** 31 - 1
-
 /**
- * Enforces all timeouts of one exchange with one timer. The timer is only reset when a deadline moves closer; data
- * from the upstream just updates a timestamp, so a busy stream costs no timer work. Accurate to the millisecond.
+ * Enforces all timeouts of one exchange. Data from the upstream just updates a timestamp. A limit that has passed is
+ * noticed with the next beat of the clock of all exchanges, which looks ten times a second: a timer for each would cost
+ * more than the rest of its limits.
  */
-export class Limits {
+export class Limits implements Waiting {
   readonly #timeouts: Timeouts
   readonly #expired: (limit: keyof Timeouts) => void
   readonly #end: number
   #phase: Phase = 'connect'
   #due: number
-  #wakes = Infinity
-  #timer: NodeJS.Timeout | undefined
   #turn: NodeJS.Immediate | undefined
   /** Whether the reader has paused: the upstream is then not responsible for the silence. */
   paused = false
+  before?: Waiting | undefined
+  after?: Waiting | undefined
 
   constructor(timeouts: Timeouts, expired: (limit: keyof Timeouts) => void) {
     const now = performance.now()
@@ -38,7 +40,7 @@ export class Limits {
     this.#expired = expired
     this.#end = now + (timeouts.total || Infinity)
     this.#due = now + (timeouts.connect || Infinity)
-    this.#watch(now)
+    watch(this)
   }
 
   get phase(): Phase {
@@ -46,10 +48,8 @@ export class Limits {
   }
 
   enter(phase: Phase): void {
-    const now = performance.now()
     this.#phase = phase
-    this.#due = now + (this.#timeouts[phase] || Infinity)
-    if (this.#due < this.#wakes) this.#watch(now)
+    this.heard()
   }
 
   /** Restarts the time of the current phase. */
@@ -58,27 +58,21 @@ export class Limits {
   }
 
   stop(): void {
-    clearTimeout(this.#timer)
+    unwatch(this)
     clearImmediate(this.#turn)
   }
 
-  #watch(now: number): void {
-    clearTimeout(this.#timer)
-    this.#wakes = Math.min(this.#due, this.#end)
-    if (this.#wakes === Infinity) return
-    const wait = Math.min(Math.ceil(this.#wakes - now), longestTimer)
-    this.#timer = setTimeout(() => {
-      // Data that arrived while this process was blocked is read first: the upstream is not responsible for that
-      // silence.
-      this.#turn = setImmediate(() => this.#wake())
-    }, wait)
+  look(now: number): void {
+    if (now < this.#due && now < this.#end) return
+    // Data that arrived while this process was blocked is read first: the upstream is not responsible for that silence.
+    this.#turn ??= setImmediate(() => this.#passed())
   }
 
-  #wake(): void {
+  #passed(): void {
+    this.#turn = undefined
     const now = performance.now()
     if (now >= this.#end) return this.#expired('total')
     if (this.paused) this.heard()
-    else if (now >= this.#due) return this.#expired(this.#phase)
-    this.#watch(now)
+    else if (now >= this.#due) this.#expired(this.#phase)
   }
 }
