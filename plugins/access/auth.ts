@@ -83,11 +83,18 @@ function hasRole({ role }: Principal, wanted: string): boolean {
 
 type Found = { readonly principal: Principal }
 
-function byKey({ headers, query, remote }: Ingress, keys: Keys, limits: Limits): Found | Promise<Found> {
+function byKey(ingress: Ingress, keys: Keys, limits: Limits): Found | Promise<Found> {
+  const { headers } = ingress
+  // Nearly every client sends one key, as a bearer token.
+  const token = bearerToken(headers)
+  const principal = isShown(token) ? keys.find(token) : undefined
+  if (principal) return { principal }
   const shown = keysOf(headers)
-  if (shown.length === 0)
-    throw new GatewayError('invalid_api_key', bearerScheme, { message: query.has('key') ? keyInAddress : noKey })
-  return known(shown, keys) ?? searchedFrom(remote, shown, keys, limits)
+  if (shown.length === 0) {
+    const message = ingress.query.has('key') ? keyInAddress : noKey
+    throw new GatewayError('invalid_api_key', bearerScheme, { message })
+  }
+  return known(shown, keys) ?? searchedFrom(ingress.remote, shown, keys, limits)
 }
 
 /** Looks for an unknown key. An address that has sent too many of them gets 429 instead. */

@@ -11,7 +11,8 @@ const SCALE = 1e9
  * the sum is too large.
  */
 export function costOf(usage: Usage | undefined, pricing?: Pricing, units?: Units): number | undefined {
-  return costOfAll([{ usage, pricing, units }])
+  const used = partsOf(usage, pricing ?? noPrices, units ?? noUnits)
+  return used && sumOf(used)
 }
 
 /** What was used of one model. */
@@ -23,34 +24,45 @@ export interface Use {
 
 /** The same for several uses, each at the prices of its model. */
 export function costOfAll(uses: readonly Use[]): number | undefined {
-  const parts: Used[] = []
+  const [first] = uses
+  if (first && uses.length === 1) return costOf(first.usage, first.pricing, first.units)
+  const parts: number[] = []
   for (const { usage, pricing, units } of uses) {
-    const used = partsOf(usage, pricing ?? {}, units ?? {})
+    const used = partsOf(usage, pricing ?? noPrices, units ?? noUnits)
     if (used === undefined) return undefined
     parts.push(...used)
   }
   return sumOf(parts)
 }
 
+const noPrices: Pricing = {}
+const noUnits: Units = {}
+
 /** The same in USD and not rounded, for what costs less than a micro-USD. */
 export function usdOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
   const used = partsOf(usage, pricing, units)
   if (used === undefined || sumOf(used) === undefined) return undefined
-  const micros = used.reduce((sum, [amount, price = 0]) => sum + amount * price, 0)
+  let micros = 0
+  for (let at = 0; at < used.length; at += 2) micros += amountOf(used, at) * (used[at + 1] || 0)
   return Number((micros / EACH).toPrecision(12))
 }
 
-function partsOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used[] | undefined {
+/**
+ * Amounts and their prices in turn. A price is in USD per million, which is the price of one in micro-USD; `NaN`:
+ * unknown.
+ */
+type Used = number[]
+
+function partsOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used | undefined {
   // Only the provider knows which model, tier and discounts it billed.
-  if (usage?.cost !== undefined) return [[EACH, usage.cost]]
+  if (usage?.cost !== undefined) return [EACH, usage.cost]
   const used = usedOf(usage, pricing, units)
-  if (pricing.requests !== undefined) used?.push([EACH, pricing.requests])
-  if (usage?.searches) used?.push([usage.searches * EACH, pricing.searches])
+  if (pricing.requests !== undefined) used?.push(EACH, pricing.requests)
+  if (usage?.searches) used?.push(usage.searches * EACH, pricing.searches ?? Number.NaN)
   return used
 }
 
-/** An amount, and its price in USD per million, which is the price of one in micro-USD. */
-type Used = [amount: number, price: number | undefined]
+const amountOf = (used: Used, at: number) => used[at] as number
 
 /** The amount of what has a price for each. */
 const EACH = 1_000_000
@@ -64,12 +76,14 @@ const amounts = {
   characters: (count: number) => count,
 } as const
 
-function usedOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used[] | undefined {
+const unitNames = ['seconds', 'images', 'characters'] as const
+
+function usedOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used | undefined {
   const billsTokens = pricesTokens(pricing) || pricing.tiers?.some(pricesTokens)
   if (usage !== undefined && billsTokens) return tokensOf(usage, pricesFor(usage, pricing))
-  for (const name of ['seconds', 'images', 'characters'] as const) {
+  for (const name of unitNames) {
     const price = pricing[name]
-    if (price !== undefined) return [[amounts[name](units[name] ?? Number.NaN), price]]
+    if (price !== undefined) return [amounts[name](units[name] ?? Number.NaN), price]
   }
   if (billsTokens) return undefined
   if (pricing.requests !== undefined) return []
@@ -110,47 +124,53 @@ const WRITTEN = 1.25
  * `cache_read`, `cache_write`.
  */
 export function pricedAsInput(uses: readonly Use[]): string[] {
-  const buckets: string[] = []
-  for (const { usage, pricing = {} } of uses) {
+  let buckets: string[] = none
+  for (const { usage, pricing = noPrices } of uses) {
     // Most answers name no cache.
     if (usage === undefined || usage.cost !== undefined || usage.cacheRead + usage.cacheWrite === 0) continue
     const { input, cache_read: read, cache_write: write, cache_write_1h: hour } = pricesFor(usage, pricing)
     const { cacheRead, cacheWrite, cacheWriteHour = 0 } = usage
     if (input === undefined) continue
-    if (cacheRead > 0 && read === undefined) buckets.push('cache_read')
+    if (cacheRead > 0 && read === undefined) buckets = [...buckets, 'cache_read']
     const isWritten = cacheWrite > cacheWriteHour || (cacheWriteHour > 0 && hour === undefined)
-    if (isWritten && write === undefined) buckets.push('cache_write')
+    if (isWritten && write === undefined) buckets = [...buckets, 'cache_write']
   }
   return buckets.length > 1 ? [...new Set(buckets)] : buckets
 }
 
+const none: string[] = []
+
 /** Tokens by their prices. What has none of its own costs what the bucket costs that it is a part of. */
-function tokensOf(usage: Usage, pricing: Pricing): Used[] {
+function tokensOf(usage: Usage, pricing: Pricing): Used {
   const { cacheWriteHour = 0, inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0 } = usage
   const { input, output, cache_read: cacheRead = input } = pricing
   const cacheWrite = pricing.cache_write ?? (input === undefined ? undefined : input * WRITTEN)
-  const used: Used[] = []
-  // Most answers fill two of the ten buckets.
-  const add = (amount: number, price: number | undefined) => amount !== 0 && used.push([amount, price])
-  add(usage.input - inputAudio - inputImage, input)
-  add(inputAudio, pricing.input_audio ?? input)
-  add(inputImage, pricing.input_image ?? input)
-  add(usage.cacheRead, cacheRead)
-  add(usage.cacheWrite - cacheWriteHour, cacheWrite)
-  add(cacheWriteHour, pricing.cache_write_1h ?? cacheWrite)
-  add(usage.output - outputAudio - outputImage, output)
-  add(outputAudio, pricing.output_audio ?? output)
-  add(outputImage, pricing.output_image ?? output)
-  add(usage.reasoning, pricing.reasoning ?? output)
+  const used: Used = []
+  addTo(used, usage.input - inputAudio - inputImage, input)
+  addTo(used, inputAudio, pricing.input_audio ?? input)
+  addTo(used, inputImage, pricing.input_image ?? input)
+  addTo(used, usage.cacheRead, cacheRead)
+  addTo(used, usage.cacheWrite - cacheWriteHour, cacheWrite)
+  addTo(used, cacheWriteHour, pricing.cache_write_1h ?? cacheWrite)
+  addTo(used, usage.output - outputAudio - outputImage, output)
+  addTo(used, outputAudio, pricing.output_audio ?? output)
+  addTo(used, outputImage, pricing.output_image ?? output)
+  addTo(used, usage.reasoning, pricing.reasoning ?? output)
   return used
 }
 
-function sumOf(used: readonly Used[]): number | undefined {
+/** Most answers fill two of the ten buckets. */
+function addTo(used: Used, amount: number, price: number | undefined): void {
+  if (amount !== 0) used.push(amount, price ?? Number.NaN)
+}
+
+function sumOf(used: Used): number | undefined {
   let sum = 0
-  for (const [amount, price] of used) {
+  for (let at = 0; at < used.length; at += 2) {
+    const amount = amountOf(used, at)
     if (!isCount(amount)) return undefined
     if (amount === 0) continue
-    const scaled = Math.round((price ?? Number.NaN) * SCALE)
+    const scaled = Math.round(amountOf(used, at + 1) * SCALE)
     if (!isCount(scaled)) return undefined
     sum += amount * scaled
   }
@@ -160,10 +180,11 @@ function sumOf(used: readonly Used[]): number | undefined {
 }
 
 /** The same computation with numbers of any size. */
-function largeSumOf(used: readonly Used[]): number | undefined {
+function largeSumOf(used: Used): number | undefined {
   const scale = BigInt(SCALE)
   let sum = 0n
-  for (const [amount, price = 0] of used) if (amount > 0) sum += BigInt(amount) * BigInt(Math.round(price * SCALE))
+  for (let at = 0; at < used.length; at += 2)
+    if (amountOf(used, at) > 0) sum += BigInt(amountOf(used, at)) * BigInt(Math.round(amountOf(used, at + 1) * SCALE))
   const whole = Number((sum + scale / 2n) / scale)
   return isCount(whole) ? whole : undefined
 }

@@ -50,7 +50,7 @@ function billOf({ outcome, request, model, measurement }: Slots, scope: Scope, {
   if (counted === 'none') return tries === undefined ? unasked : free
   // The usage was known only to the process that was lost.
   if (outcome.error?.code === 'worker_lost') return unknown
-  const failed = tries?.used ?? []
+  const failed = tries?.used ?? none
   if (model === undefined) {
     if (tries === undefined) return unasked
     // What a try used that broke off, or that the client did not wait for, nobody knows.
@@ -62,7 +62,7 @@ function billOf({ outcome, request, model, measurement }: Slots, scope: Scope, {
   const metered = measurement?.read()
   if (metered === undefined) return unknown
   if (metered.unasked) return failed.length > 0 ? sumOf(failed, 'reported', { counted, scope }) : unasked
-  const { usage, units, further = [] } = metered
+  const { usage, units, further } = metered
   const answered = answeredBy(metered.model, model, { request, host })
   const own = {
     usage: usage !== undefined && isPlausible(usage) ? usage : undefined,
@@ -71,13 +71,17 @@ function billOf({ outcome, request, model, measurement }: Slots, scope: Scope, {
   }
   if (answered?.listed !== undefined && own.usage?.cost === undefined) scope.note('listed_price', answered.listed.date)
   // A further model has a record of its own, which names the same provider.
-  const beside = further.map(({ model: name, usage: used }) => {
+  const beside = further?.map(({ model: name, usage: used }) => {
     return { usage: used, pricing: host.catalog.find(`${model.provider.name}/${name}`)?.pricing }
   })
-  const bill = sumOf([...failed, own], metered.estimated ? 'estimated' : 'reported', { counted, scope }, beside)
+  const origin = metered.estimated ? 'estimated' : 'reported'
+  const bill = sumOf(failed.length === 0 ? [own] : [...failed, own], origin, { counted, scope }, beside)
   const isUnknown = bill.cost.micros === undefined && failed.length === 0
-  return { ...units, ...bill, ...(isUnknown && metered.cost !== undefined ? { cost: costTold(metered.cost) } : {}) }
+  const told = isUnknown && metered.cost !== undefined ? { ...bill, cost: costTold(metered.cost) } : bill
+  return units ? { ...units, ...told } : told
 }
+
+const none: readonly Use[] = []
 
 /** The record of the model that answered. Undefined: the client let the provider choose, and it chose one without a record. */
 function answeredBy(
@@ -106,13 +110,17 @@ function sumOf(
   uses: readonly Use[],
   origin: Bill['cost']['origin'],
   { counted, scope }: Pick<Billing, 'counted'> & { readonly scope: Scope },
-  beside: readonly Use[] = [],
+  beside: readonly Use[] = none,
 ): Bill {
-  const all = [...uses, ...beside]
+  const all = beside.length === 0 ? uses : [...uses, ...beside]
   const asInput = pricedAsInput(all)
   if (asInput.length > 0) scope.note('priced_as_input', asInput)
   const micros = costOfAll(counted === 'input' ? all.map(ofInput) : all)
-  const tokens = uses.map(({ usage }) => usage).reduce((sum, usage) => sum && usage && addedUp(sum, usage))
+  let tokens = uses[0]?.usage
+  for (let at = 1; at < uses.length; at++) {
+    const usage = uses[at]?.usage
+    tokens = tokens && usage && addedUp(tokens, usage)
+  }
   return { tokens, cost: { micros, origin: micros === undefined ? 'unknown' : origin } }
 }
 

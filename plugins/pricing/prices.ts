@@ -29,33 +29,35 @@ declare module '../../engine/index.ts' {
 
 /** The tries of an exchange. */
 interface Tries {
-  /** What failed ones used, as far as their providers reported it, oldest first. */
-  readonly used: readonly Use[]
+  /** What failed ones used, as far as their providers reported it, oldest first; absent: nothing. */
+  used?: Use[]
   /** How many may have used anything. */
-  readonly open: number
+  open: number
 }
 
 const tries = new WeakMap<Scope, Tries>()
-const none: Tries = { used: [], open: 0 }
 
 /** The tries of an exchange; undefined: no provider was asked. */
-export function triesOf(scope: Scope): Tries | undefined {
+export function triesOf(scope: Scope): Readonly<Tries> | undefined {
   return tries.get(scope)
 }
 
-function change(scope: Scope, changed: (before: Tries) => Partial<Tries>): void {
-  const before = tries.get(scope) ?? none
-  tries.set(scope, { ...before, ...changed(before) })
+function changed(scope: Scope): Tries {
+  let known = tries.get(scope)
+  if (!known) tries.set(scope, (known = { open: 0 }))
+  return known
 }
 
 const addFailed: Prices['addFailed'] = (scope, pricing, { usage, units }) => {
   if (usage === undefined || !isPlausible(usage)) return
-  change(scope, ({ used }) => ({ used: [...used, { usage, pricing, units }] }))
+  const known = changed(scope)
+  known.used = [...(known.used ?? []), { usage, pricing, units }]
 }
 
 const asks: Prices['asks'] = (scope) => {
-  change(scope, ({ open }) => ({ open: open + 1 }))
-  return () => change(scope, ({ open }) => ({ open: open - 1 }))
+  const known = changed(scope)
+  known.open += 1
+  return () => void (known.open -= 1)
 }
 
 /** A service without settings, for the stages of other plugins. */

@@ -28,9 +28,11 @@ import type {
   JsonObject,
   Metered,
   Scope,
+  Services,
   Sink,
   Source,
   Upstream,
+  UpstreamAnswer,
 } from '../../engine/index.ts'
 import { AwsEventStream } from './aws-event-stream.ts'
 import { JsonLines } from './json-lines.ts'
@@ -85,59 +87,167 @@ export default defineStage({
     // No client waits, and a whole answer shows no progress before its end.
     const patient: Call['timeouts'] = { firstByte: total, idle: total, total }
     const { limit, once } = config
+    const settings: Settings = { host, prices, limit, once }
     return ({ request, model, upstream }, scope) =>
       new Promise((resolve, reject) => {
-        const started = performance.now()
-        const { operation } = request
-        const { protocol } = model.offer
         const timeouts = request.background ? patient : usual
-        const free = prices.asks(scope)
-        const over = () => scope.time('upstream', performance.now() - started)
-        const refuse = (error: unknown) =>
-          guarded(reject, () => {
-            over()
-            if (isRefused(error)) free()
-            reject(lacking(error, request) ? request.missing : error)
-          })
-        const give = (upstream: Upstream, content: AnswerContent) => {
-          over()
-          resolve({ upstream, answer: answering(operation, content) })
-        }
-        const used: Reading['used'] = (reported) => prices.addFailed(scope, model.model.pricing, reported)
-        const asked = (codec: AnyUpstreamCodec, upstream: Upstream, failed: (error: unknown) => void) => {
-          const reading = { codec, limit, host, scope, used, translated: !upstream.same }
-          const given = (content: AnswerContent) => give(upstream, content)
-          guarded(failed, () =>
-            ask(request, model, upstream, { codec, scope, timeouts, once }).then(
-              (answer) => guarded(failed, () => begun(answer, model, reading, given, failed)),
-              failed,
-            ),
-          )
-        }
-        if (protocol === undefined) {
-          askNeutral(request, model, scope, timeouts).then((content) => give(upstream, content), refuse)
-          return
-        }
-        const codec = host.upstreamCodec(protocol)
-        asked(codec, upstream, (error) =>
-          guarded(refuse, () => {
-            const whole = forgotten(error) && upstream.whole?.()
-            if (whole) scope.note('conversation', 'lost by the provider')
-            const other = whole || without(upstream, error)
-            if (other) asked(codec, other, refuse)
-            else refuse(error)
-          }),
-        )
+        new Calling(settings, request, model, scope, timeouts, resolve, reject).start(upstream)
       })
   },
 })
 
-/** A callback of a promise must not throw: nobody would hear of it. */
-function guarded(failed: (error: unknown) => void, act: () => unknown): void {
-  try {
-    act()
-  } catch (error) {
-    failed(error)
+/** What all calls of one stage have in common. */
+interface Settings {
+  readonly host: Host
+  readonly prices: Services['prices']
+  /** Most bytes of a whole answer. */
+  readonly limit: number
+  readonly once: boolean
+}
+
+/**
+ * The call of one exchange: one object in place of closures, because there is one per request. Nobody hears of what a
+ * callback throws, so each of them ends in `fail`.
+ */
+class Calling implements Reading {
+  readonly settings: Settings
+  readonly request: Envelope
+  readonly model: Candidate
+  readonly scope: Scope
+  readonly timeouts: Call['timeouts']
+  readonly #resolve: (given: { upstream: Upstream; answer: UpstreamAnswer }) => void
+  readonly #reject: (error: unknown) => void
+  readonly #started = performance.now()
+  readonly #free: () => void
+  /** What is asked. */
+  #upstream: Upstream | undefined
+  #isAgain = false
+  #codec: AnyUpstreamCodec | undefined
+  #hold: ReturnType<typeof answerHold> | undefined
+  #type = ''
+
+  constructor(
+    settings: Settings,
+    request: Envelope,
+    model: Candidate,
+    scope: Scope,
+    timeouts: Call['timeouts'],
+    resolve: (given: { upstream: Upstream; answer: UpstreamAnswer }) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.settings = settings
+    this.request = request
+    this.model = model
+    this.scope = scope
+    this.timeouts = timeouts
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#free = settings.prices.asks(scope)
+  }
+
+  get codec(): AnyUpstreamCodec {
+    return this.#codec as AnyUpstreamCodec
+  }
+
+  get host(): Host {
+    return this.settings.host
+  }
+
+  get translated(): boolean {
+    return this.#upstream?.same !== true
+  }
+
+  used(reported: Metered): void {
+    this.settings.prices.addFailed(this.scope, this.model.model.pricing, reported)
+  }
+
+  start(upstream: Upstream): void {
+    const { request, model, scope, timeouts } = this
+    const { protocol } = model.offer
+    if (protocol !== undefined) {
+      this.#codec = this.host.upstreamCodec(protocol)
+      return this.#ask(upstream)
+    }
+    this.#upstream = upstream
+    askNeutral(request, model, scope, timeouts).then(
+      (content) => this.give(content),
+      (error: unknown) => this.#refuse(error),
+    )
+  }
+
+  #ask(upstream: Upstream): void {
+    this.#upstream = upstream
+    try {
+      ask(upstream, this).then(
+        (answer) => {
+          try {
+            begun(answer, this)
+          } catch (error) {
+            this.fail(error)
+          }
+        },
+        (error: unknown) => this.fail(error),
+      )
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  give(content: AnswerContent): void {
+    this.#over()
+    this.#resolve({ upstream: this.#upstream as Upstream, answer: answering(this.request.operation, content) })
+  }
+
+  /** Reads an answer to its end. */
+  collect({ body }: Answer, type: string): void {
+    this.#type = type
+    this.#hold = answerHold(this.host, this.scope)
+    collecting(body, this.settings.limit, this.#hold, this)
+  }
+
+  end(bytes: Buffer): void {
+    let content: AnswerContent
+    try {
+      content = wholeContent(bytes, this.#type, this.model, this)
+    } catch (error) {
+      this.#hold?.release()
+      return this.fail(error)
+    }
+    this.give(content)
+  }
+
+  fail(error: unknown): void {
+    let failure = error
+    if (!this.#isAgain)
+      try {
+        this.#isAgain = true
+        const other = this.#otherThan(this.#upstream as Upstream, error)
+        if (other) return this.#ask(other)
+      } catch (thrown) {
+        failure = thrown
+      }
+    this.#refuse(failure)
+  }
+
+  /** What may be asked in place of what has failed. */
+  #otherThan(upstream: Upstream, error: unknown): Upstream | undefined {
+    const whole = forgotten(error) ? upstream.whole?.() : undefined
+    if (whole) this.scope.note('conversation', 'lost by the provider')
+    return whole ?? without(upstream, error)
+  }
+
+  #refuse(error: unknown): void {
+    try {
+      this.#over()
+      if (isRefused(error)) this.#free()
+      this.#reject(lacking(error, this.request) ? this.request.missing : error)
+    } catch (thrown) {
+      this.#reject(thrown)
+    }
+  }
+
+  #over(): void {
+    this.scope.time('upstream', performance.now() - this.#started)
   }
 }
 
@@ -146,16 +256,9 @@ function without({ added }: Upstream, error: unknown): Upstream | undefined {
   return error instanceof GatewayError && added?.refused(error.failure) ? added.without() : undefined
 }
 
-interface Asking {
-  /** The provider's protocol. */
-  readonly codec: AnyUpstreamCodec
-  readonly scope: Scope
-  readonly timeouts: Call['timeouts']
-  readonly once: boolean
-}
-
-function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstream, asking: Asking): Promise<Answer> {
-  const { codec, timeouts, scope, once } = asking
+function ask(upstream: Upstream, calling: Calling): Promise<Answer> {
+  const { codec, request, timeouts, scope, settings } = calling
+  const { provider, model } = calling.model
   if (!provider.provider.send || !upstream.body)
     throw new Error(`provider "${provider.name}" offers ${codec.protocol} and cannot send`)
   const call = {
@@ -169,7 +272,7 @@ function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstre
     publicName: model.name,
     timeouts,
     scope,
-    once,
+    once: settings.once,
   }
   if (codec.protocol !== request.protocol) return provider.provider.send(call)
   return provider.provider.send(Object.assign(call, { clientHeaders: request.headers }))
@@ -177,32 +280,27 @@ function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstre
 
 interface Reading {
   readonly codec: AnyUpstreamCodec
-  readonly limit: number
   readonly host: Host
   readonly scope: Scope
   /** Whether the answer goes to a client of another protocol. */
   readonly translated: boolean
   /** Takes what the provider reported to have used for an answer that is an error. */
-  readonly used: (reported: Metered) => void
+  used(reported: Metered): void
 }
 
-/** The kind of answer by its media type, once enough bytes have arrived to be certain. Calls one of its functions. */
-function begun(
-  answer: Answer,
-  candidate: Candidate,
-  reading: Reading,
-  given: (content: AnswerContent) => void,
-  failed: (error: unknown) => void,
-): void {
-  const { codec } = reading
-  if (answer.status >= 400) return void refusal(answer, candidate, reading).then(failed, failed)
+/** Reads an answer by its media type; a stream, until enough bytes have arrived to be certain. */
+function begun(answer: Answer, calling: Calling): void {
+  const { codec, model } = calling
+  const given = (content: AnswerContent) => calling.give(content)
+  const failed = (error: unknown) => calling.fail(error)
+  if (answer.status >= 400) return void refusal(answer, model, calling).then(failed, failed)
   const type = answer.headers['content-type'] ?? ''
   const media = type.toLowerCase()
   const json = media.startsWith('application/json')
   // A protocol without events and failing frames has no streams. If one arrives anyway, it is parsed as a whole answer.
   if (codec.failed || codec.events) {
-    const source = framed(answer.body, media, reading)
-    if (source) return void events(source, candidate.model.name, reading).then(given, failed)
+    const source = framed(answer.body, media, calling)
+    if (source) return void events(source, model.model.name, calling).then(given, failed)
   }
   if (codec.answers === 'bytes' && !json) {
     const bytes = ({ source }: { readonly source: Source }): AnswerContent => ({
@@ -212,38 +310,15 @@ function begun(
     })
     return void peek(answer.body, () => true).then((peeked) => given(bytes(peeked)), failed)
   }
-  whole(answer, type, candidate, reading, given, failed)
+  calling.collect(answer, type)
 }
 
-/** An answer that is read to its end. */
-function whole(
-  answer: Answer,
-  type: string,
-  candidate: Candidate,
-  reading: Reading,
-  given: (content: AnswerContent) => void,
-  failed: (error: unknown) => void,
-): void {
-  const { codec, limit, host, scope } = reading
+function wholeContent(bytes: Buffer, type: string, candidate: Candidate, reading: Reading): AnswerContent {
   const json = type.toLowerCase().startsWith('application/json')
-  const hold = answerHold(host, scope)
-  const read = (bytes: Buffer): AnswerContent => {
-    // A transcript may be plain text or subtitles; only the client knows whether that is right.
-    if (codec.answers === 'text' && !json) return { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
-    // Official clients do not parse JSON with another media type.
-    return wholeAnswer(bytes, json ? type : 'application/json', candidate, reading)
-  }
-  const end = (bytes: Buffer) => {
-    let content: AnswerContent
-    try {
-      content = read(bytes)
-    } catch (error) {
-      hold.release()
-      return failed(error)
-    }
-    given(content)
-  }
-  collecting(answer.body, limit, hold, { end, fail: failed })
+  // A transcript may be plain text or subtitles; only the client knows whether that is right.
+  if (reading.codec.answers === 'text' && !json) return { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
+  // Official clients do not parse JSON with another media type.
+  return wholeAnswer(bytes, json ? type : 'application/json', candidate, reading)
 }
 
 function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading: Reading): AnswerContent {
@@ -257,16 +332,17 @@ function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading:
 /** The bytes of a stream as server-sent events, for any framing of the codec; undefined for another media type. */
 function framed(source: Source, media: string, { codec, host, scope }: Reading): Source | undefined {
   const { framing = 'sse' } = codec
-  const is = (types: readonly string[]) => types.some((type) => media.startsWith(type))
   switch (framing) {
     case 'sse':
-      return is(['text/event-stream']) ? source : undefined
+      return media.startsWith('text/event-stream') ? source : undefined
     case 'aws-event-stream':
-      return is(['application/vnd.amazon.eventstream'])
+      return media.startsWith('application/vnd.amazon.eventstream')
         ? through(source, new AwsEventStream(eventRoom(host, scope)))
         : undefined
     case 'ndjson':
-      return is(jsonLines) ? through(source, new JsonLines(eventRoom(host, scope))) : undefined
+      return jsonLines.some((type) => media.startsWith(type))
+        ? through(source, new JsonLines(eventRoom(host, scope)))
+        : undefined
   }
 }
 

@@ -18,6 +18,7 @@ import type {
   Failure,
   Frame,
   Host,
+  Json,
   JsonObject,
   Metered,
 } from '../../engine/index.ts'
@@ -27,25 +28,22 @@ interface Refusing {
   readonly codec: AnyUpstreamCodec
   readonly host: Host
   /** Takes what the provider reported to have used nevertheless. */
-  readonly used: (reported: Metered) => void
+  used(reported: Metered): void
 }
 
 /** Most bytes of an error body that are read. */
 const errorLimit = 1024 * 1024
 
 /** Turns an upstream's error response into the client's error: a 4xx stays, everything else becomes 502. */
-export async function refusal(
-  answer: Answer,
-  { model }: Candidate,
-  { codec, host, used }: Refusing,
-): Promise<GatewayError> {
+export async function refusal(answer: Answer, { model }: Candidate, refusing: Refusing): Promise<GatewayError> {
+  const { codec, host } = refusing
   const hold = answerHold(host)
   const bytes = await collect(answer.body, errorLimit, hold)
   hold.release()
   // Error pages of proxies are not JSON; their status is enough.
   const body = parsedJson(bytes.toString())
   const failure = codec.error.parse(answer.status, body)
-  if (body !== undefined) used(meterOf(codec)?.reply(body) ?? {})
+  if (body !== undefined) refusing.used(meterOf(codec)?.reply(body) ?? {})
   const retryAfter = retryAfterOf(answer.headers)
   const shouldRetry = words.get(answer.headers['x-should-retry'] ?? '')
   return refused(
@@ -60,10 +58,11 @@ export async function refusal(
 }
 
 /** The error that the first frame of a stream announces, if any. */
-export function refusedFrame(frame: Frame, model: string, { codec, host, used }: Refusing): GatewayError | undefined {
+export function refusedFrame(frame: Frame, model: string, refusing: Refusing): GatewayError | undefined {
+  const { codec, host } = refusing
   const failure = codec.failed?.(frame)
   if (failure === undefined) return undefined
-  used(meterOf(codec)?.stream([frame], [frame]) ?? {})
+  refusing.used(meterOf(codec)?.stream([frame], [frame]) ?? {})
   return refused(failure, model, host)
 }
 
@@ -72,20 +71,21 @@ export function refusedAnswer(
   bytes: Buffer,
   body: JsonObject,
   model: string,
-  { codec, host, used }: Refusing,
+  refusing: Refusing,
 ): GatewayError | undefined {
   const { error } = body
   if (!isObject(error) && (typeof error !== 'string' || error === '')) return undefined
+  const { codec, host } = refusing
+  const parsed = () => codec.error.parse(statusOf(error), body)
   const failure = codec.failed && isObject(error) ? codec.failed({ data: bytes.toString() }) : parsed()
   if (failure === undefined) return undefined
-  used(meterOf(codec)?.reply(body) ?? {})
+  refusing.used(meterOf(codec)?.reply(body) ?? {})
   return refused(failure, model, host)
+}
 
-  function parsed(): Failure {
-    const code = isObject(error) ? error['code'] : undefined
-    const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502
-    return codec.error.parse(status, body)
-  }
+function statusOf(error: Json): number {
+  const code = isObject(error) ? error['code'] : undefined
+  return typeof code === 'number' && code >= 400 && code <= 599 ? code : 502
 }
 
 /** The meter of a codec of both sides; no other codec has one. */

@@ -142,7 +142,7 @@ function events(exchange: AnswerContext, source: Source): ClientAnswer | Promise
   return folded(exchange, source, reader).then((reply) => printed(exchange, reply))
 }
 
-const wholly = { complete: true, losses: [] } as const
+const none: readonly never[] = []
 
 type WholeAnswer = Extract<UpstreamAnswer, { kind: 'whole' }>
 
@@ -150,17 +150,36 @@ function whole(exchange: AnswerContext, answer: WholeAnswer): ClientAnswer {
   const { codec, upstream, candidate, named: own, handlers } = exchange
   const { bytes, body, type } = answer
   handlers?.look(() => replyOf(exchange, answer) as GenerateReply)
-  let read: ReturnType<Measurement['read']> | undefined
-  const metered = () => ({
-    ...(body === null ? {} : codec.meter?.reply(body)),
-    ...unitsOf(exchange, body),
-    ...wholly,
-  })
   const shown = body === null ? undefined : codec.relay?.shown?.(bytes, asked(exchange))
-  const measurement = { read: () => (read ??= metered()), unshown: () => shown?.unshown }
+  const measurement = new WholeMeasurement(exchange, body, shown?.unshown)
   const visible = shown?.bytes ?? bytes
   const given = own && body !== null ? named(visible, candidate.model.name) : visible
   return { body: { kind: 'bytes', bytes: given, type }, measurement, losses: upstream.losses }
+}
+
+/** Measures a whole answer when somebody asks, once. */
+class WholeMeasurement implements Measurement {
+  readonly #exchange: AnswerContext
+  readonly #body: Json
+  readonly #unshown: ReturnType<NonNullable<Measurement['unshown']>>
+  #read: ReturnType<Measurement['read']> | undefined
+
+  constructor(exchange: AnswerContext, body: Json, unshown: ReturnType<NonNullable<Measurement['unshown']>>) {
+    this.#exchange = exchange
+    this.#body = body
+    this.#unshown = unshown
+  }
+
+  read(): ReturnType<Measurement['read']> {
+    if (this.#read) return this.#read
+    const { meter } = this.#exchange.codec
+    const metered = this.#body === null ? undefined : meter?.reply(this.#body)
+    return (this.#read = { ...metered, ...unitsOf(this.#exchange, this.#body), complete: true, losses: none })
+  }
+
+  unshown(): ReturnType<NonNullable<Measurement['unshown']>> {
+    return this.#unshown
+  }
 }
 
 /** A whole answer in the client's protocol: one body, or events if the client requested a stream. */

@@ -10,13 +10,18 @@ export function meterReply(body: Json): Metered {
   const message = isObject(choice) && isObject(choice['message']) ? choice['message'] : {}
   const calls = Array.isArray(message['tool_calls']) && message['tool_calls'].length > 0
   const held = { calls: calls || isObject(message['function_call']), refused: typeof message['refusal'] === 'string' }
-  return Object.assign(named(body), stopOf(choice, held), usageOf(body))
+  const metered = named(body)
+  const stop = stopOf(choice, held)
+  if (stop !== undefined) metered.stop = stop
+  const usage = usageOf(body)
+  if (usage) metered.usage = usage
+  return metered
 }
 
 /** Measures a relayed stream. It is complete with `[DONE]` or at least a finish, and without an error. */
 export function meterStream(first: readonly Frame[], last: readonly Frame[]): Metered & { readonly complete: boolean } {
-  let usage: Pick<Metered, 'usage'> = {}
-  let stop: Pick<Metered, 'stop'> = {}
+  let usage: Metered['usage']
+  let stop: string | undefined
   let finished = false
   let failed = false
   // Searched from the end: nothing before the finish adds more.
@@ -27,14 +32,19 @@ export function meterStream(first: readonly Frame[], last: readonly Frame[]): Me
     const chunk = parsedObject(data)
     if (!chunk) continue
     if (chunk['error']) failed = true
-    if (!usage.usage) usage = usageOf(chunk)
+    usage ??= usageOf(chunk)
     const [choice] = Array.isArray(chunk['choices']) ? chunk['choices'] : []
     if (!isObject(choice) || typeof choice['finish_reason'] !== 'string' || choice['finish_reason'] === '') continue
     finished = true
     stop = stopOf(choice, { calls: choice['finish_reason'] === 'stop' && last.some(calling), refused: false })
   }
   const done = last.at(-1)?.data === '[DONE]'
-  return { ...headOf(first), ...stop, ...usage, complete: (done || finished) && !failed }
+  return {
+    ...headOf(first),
+    ...(stop === undefined ? {} : { stop }),
+    ...(usage ? { usage } : {}),
+    complete: (done || finished) && !failed,
+  }
 }
 
 /** Bytes of content, reasoning and calls in a chunk. */
@@ -67,25 +77,22 @@ function headOf(first: readonly Frame[]): Metered {
   return {}
 }
 
-function named({ id, model }: JsonObject): Metered {
-  return {
-    ...(typeof id === 'string' && id !== '' ? { id } : {}),
-    ...(typeof model === 'string' && model !== '' ? { model } : {}),
-  }
+function named({ id, model }: JsonObject): { -readonly [K in keyof Metered]: Metered[K] } {
+  const hasId = typeof id === 'string' && id !== ''
+  if (typeof model !== 'string' || model === '') return hasId ? { id } : {}
+  return hasId ? { id, model } : { model }
 }
 
-function usageOf({ usage, choices }: JsonObject): Pick<Metered, 'usage'> {
-  const [choice] = Array.isArray(choices) ? choices : []
-  const read = parseUsage(usage ?? (isObject(choice) ? choice['usage'] : undefined))
-  return read ? { usage: read } : {}
+function usageOf({ usage, choices }: JsonObject): Metered['usage'] {
+  const choice = Array.isArray(choices) ? choices[0] : undefined
+  return parseUsage(usage ?? (isObject(choice) ? choice['usage'] : undefined))
 }
 
-function stopOf(choice: Json | undefined, held: { calls: boolean; refused: boolean }): Pick<Metered, 'stop'> {
+function stopOf(choice: Json | undefined, held: { calls: boolean; refused: boolean }): string | undefined {
   const reason = isObject(choice) ? choice['finish_reason'] : undefined
-  if (typeof reason !== 'string') return {}
+  if (typeof reason !== 'string') return undefined
   // Without all frames, the upstream's `finish_reason` is used: a call may be in the missing ones.
-  const stop = reason === 'tool_calls' || reason === 'function_call' ? 'tool' : (parseStop(reason, held) ?? reason)
-  return { stop }
+  return reason === 'tool_calls' || reason === 'function_call' ? 'tool' : (parseStop(reason, held) ?? reason)
 }
 
 /** Whether a frame may contain the end of the stream, without parsing it. */

@@ -20,40 +20,38 @@ export function parseUsage(value: Json | undefined): Usage | undefined {
   const output = apart ? completion : Math.max(0, completion - reasoning)
   const { audio: inputAudio, image: inputImage } = partsOf(value['prompt_tokens_details'], input)
   const { audio: outputAudio, image: outputImage } = partsOf(value['completion_tokens_details'], output)
-  return {
-    input,
-    ...(inputAudio > 0 ? { inputAudio } : {}),
-    ...(inputImage > 0 ? { inputImage } : {}),
-    cacheRead,
-    cacheWrite,
-    output,
-    ...(outputAudio > 0 ? { outputAudio } : {}),
-    ...(outputImage > 0 ? { outputImage } : {}),
-    reasoning,
-    ...searchesIn(value),
-    ...costIn(value),
-  }
+  const usage: Writable<Usage> = { input, cacheRead, cacheWrite, output, reasoning }
+  if (inputAudio > 0) usage.inputAudio = inputAudio
+  if (inputImage > 0) usage.inputImage = inputImage
+  if (outputAudio > 0) usage.outputAudio = outputAudio
+  if (outputImage > 0) usage.outputImage = outputImage
+  const searches = searchesIn(value)
+  if (searches > 0) usage.searches = searches
+  const cost = costIn(value)
+  if (cost !== undefined) usage.cost = cost
+  return usage
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
  * The web searches that a vendor reports; the protocol has no word for them (openrouter.ai/docs: `server_tool_use`;
  * docs.perplexity.ai: `num_search_queries`).
  */
-function searchesIn({ server_tool_use: tools, num_search_queries: queries }: JsonObject): Pick<Usage, 'searches'> {
-  const searches = count(isObject(tools) ? tools['web_search_requests'] : queries) ?? 0
-  return searches > 0 ? { searches } : {}
+function searchesIn({ server_tool_use: tools, num_search_queries: queries }: JsonObject): number {
+  return count(isObject(tools) ? tools['web_search_requests'] : queries) ?? 0
 }
 
 /**
  * What a vendor says that the answer costs, in USD (openrouter.ai/docs/use-cases/usage-accounting,
  * docs.perplexity.ai). With a key of the account's own at the vendor behind, its bill is a part of it.
  */
-function costIn({ cost, is_byok: own, cost_details: details }: JsonObject): Pick<Usage, 'cost'> {
+function costIn({ cost, is_byok: own, cost_details: details }: JsonObject): number | undefined {
   const told = isObject(cost) ? cost['total_cost'] : cost
   const beside = own === true ? (isObject(details) ? details['upstream_inference_cost'] : undefined) : 0
-  if (typeof told !== 'number' || typeof beside !== 'number') return {}
+  if (typeof told !== 'number' || typeof beside !== 'number') return undefined
   const sum = told + beside
-  return sum >= 0 && sum <= 1e6 ? { cost: sum } : {}
+  return sum >= 0 && sum <= 1e6 ? sum : undefined
 }
 
 /** The audio and image tokens of a bucket, at most its size: the upstream's counts may include cached tokens. */
