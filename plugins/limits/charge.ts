@@ -1,5 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import type { Json } from '../../engine/index.ts'
+import type { Json, Scope } from '../../engine/index.ts'
 import type { Charged } from './charges.ts'
 import { leftEarly } from './left-early.ts'
 import { MICROS } from './money.ts'
@@ -38,21 +38,22 @@ export default defineStage({
         job !== undefined && limits.charges.openOf(id) === undefined && (code === lost || code === unstarted)
       const isUnknown = model === undefined && bill?.cost.micros === undefined
       const isLeft = isUnknown && limits.charges.openOf(id) !== undefined && leftEarly(code, scope)
+      const note = (told: Charged) => noted(told, scope)
       if (!isLost && !isLeft) return after(limits.charges.charge(ended), note)
       const { budgets, places } = limits.rules.of(principal, holders)
       if (isLeft) return limits.charges.chargeLost(ended, budgets, true).then(note)
       const left = limits.counting.give({ id, rates: [], places: places.map(({ bucket }) => bucket) }, 'usual')
       return after(left, () => limits.charges.chargeLost(ended, budgets, code === lost).then(note))
-
-      function note({ micros, estimated, budgets: charged }: Charged) {
-        if (charged.length === 0) return {}
-        const usd = micros / MICROS
-        scope.note(
-          'charged',
-          charged.map(({ kind }): Json => ({ bucket: kind, usd })),
-        )
-        if (estimated) scope.note('charged_by', 'estimate')
-        return {}
-      }
     },
 })
+
+function noted({ micros, estimated, budgets }: Charged, scope: Scope): Record<never, never> {
+  if (budgets.length === 0) return {}
+  const usd = micros / MICROS
+  scope.note(
+    'charged',
+    budgets.map(({ kind }): Json => ({ bucket: kind, usd })),
+  )
+  if (estimated) scope.note('charged_by', 'estimate')
+  return {}
+}

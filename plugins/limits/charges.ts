@@ -15,10 +15,16 @@ export interface Reservation {
   readonly at: number
   /** In micro-USD. */
   readonly held: number
-  /** What each model may cost, by name. */
-  readonly estimates: ReadonlyMap<string, number>
+  /** What each candidate may cost. */
+  readonly estimates: readonly Estimate[]
   /** Milliseconds for which the hold lasts. */
   readonly lasts: number
+}
+
+/** What a candidate may cost in total, in micro-USD. */
+export interface Estimate {
+  readonly candidate: Candidate
+  readonly total: number
 }
 
 /** What is known at the end of an exchange. */
@@ -95,13 +101,13 @@ export class Charges {
     this.#reservations.delete(id)
     const { charged: before = 0 } = ended
     const due = chargeOf(ended, reservation)
-    const charged = { ...due, micros: Math.max(before, due.micros) }
+    const charged = before > due.micros ? { ...due, micros: before } : due
     const micros = charged.micros - before
-    const estimate = reservation?.estimates.get(ended.model?.model.name ?? '')
+    const estimate = estimateOf(ended.model, reservation)
     const isKnown = estimate !== undefined && !charged.estimated
-    const model = ended.model?.model.name ?? null
-    const learned = isKnown ? { model, overrun: overrunOf(charged.micros, estimate) } : {}
-    this.#write({ id, at: reservation?.at ?? at, principal, micros, ...learned })
+    const model = isKnown ? (ended.model?.model.name ?? null) : null
+    const overrun = isKnown ? overrunOf(charged.micros, estimate) : null
+    this.#write({ id, at: reservation?.at ?? at, principal, micros, model, overrun })
     if (!reservation) return charged
     const sums = charged.budgets.map(({ bucket }) => bucket)
     return after(this.#counting.settle({ id, sums, micros }), () => charged)
@@ -146,17 +152,25 @@ export class Charges {
     const { kind, id: holder, owner } = principal ?? {}
     const member = kind === 'member' ? holder : owner
     const key = kind === 'key' ? holder : undefined
-    const holders = { key_id: key ?? null, member_id: member ?? null }
-    this.#ledger.charge({ id, at: Math.round(at), ...holders, micros, model, overrun })
+    const [key_id, member_id] = [key ?? null, member ?? null]
+    this.#ledger.charge({ id, at: Math.round(at), key_id, member_id, micros, model, overrun })
   }
+}
+
+const none: readonly never[] = []
+
+/** What the model was estimated to cost; undefined: no hold was made for it. */
+function estimateOf(model: Candidate | undefined, reservation: Reservation | undefined): number | undefined {
+  const name = model?.model.name
+  return reservation?.estimates.findLast(({ candidate }) => candidate.model.name === name)?.total
 }
 
 /** The cost of the bill; where nobody knows it, the estimate. What failed before an answer began costs nothing. */
 function chargeOf({ bill, model }: Ended, reservation: Reservation | undefined): Charged {
-  const budgets = reservation?.budgets ?? []
+  const budgets = reservation?.budgets ?? none
   const micros = bill?.cost.micros
   if (micros !== undefined) return { micros, estimated: false, budgets }
   if (!reservation || (bill !== undefined && model === undefined)) return { micros: 0, estimated: false, budgets }
-  const estimate = reservation.estimates.get(model?.model.name ?? '') ?? reservation.held
+  const estimate = estimateOf(model, reservation) ?? reservation.held
   return { micros: estimate, estimated: true, budgets }
 }

@@ -1,12 +1,13 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Budget, ServiceHost } from '../../engine/index.ts'
-import type { Giving, Reserved, Reserving, Settling, SharedCounters, SumState, Taken, Taking } from './counters.ts'
+import type { Giving, Reserved, Reserving, Settling, SharedCounters, Sum, SumState, Taken, Taking } from './counters.ts'
 import type { Holds } from './holds.ts'
 import type { Ledger } from './ledger.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import { MissedCalls } from './missed-calls.ts'
 import type { Missed } from './missed-calls.ts'
 import { sumOf } from './money.ts'
+import { startsAround } from './period.ts'
 import type { BudgetRule } from './rules.ts'
 import { SeededCounters } from './seeded-counters.ts'
 import type { LimitSettings } from './settings.ts'
@@ -32,6 +33,8 @@ interface Calls<T> {
   /** What this process holds from then on. */
   readonly done: (given: T) => void
 }
+
+const usually = <T extends object>(given: T): Known<T> => Object.assign(given, { by: 'usual' as const })
 
 /** Milliseconds between two attempts to reach shared counters that are away. */
 const PROBE = 250
@@ -59,6 +62,7 @@ export class Counting {
   #probing: NodeJS.Timeout | undefined
   #isProbing = false
   readonly #missed = new MissedCalls()
+  readonly #sums = new WeakMap<object, Sum>()
   #processes = 1
   #renewed = performance.now()
   #closed = false
@@ -74,8 +78,10 @@ export class Counting {
 
   /** Rejects with `store_unavailable` if nothing may be admitted without the shared counters. */
   take(taking: Taking): Soon<Known<Taken>> {
+    // Nobody else has to learn what a process holds that counts alone.
+    if (!this.#shared) return after(this.#local.counters.take(taking), usually)
     const { id, places } = taking
-    return this.#call<Taken>({
+    return this.#call<Taken>(this.#shared, {
       usual: ({ counters }) => counters.take(taking),
       local: ({ counters }) => counters.take(this.#shareOf(taking)),
       nobody: () => ({ levels: [] }),
@@ -95,15 +101,18 @@ export class Counting {
   }
 
   /** Like `take`, for money. Rejects with `store_unavailable` also if nobody knows what was spent. */
-  reserve({ budgets, ...rest }: Reservable): Soon<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
+  reserve(reservable: Reservable): Soon<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
     const now = Date.now()
-    const sums = budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now))
-    const reserving = { ...rest, sums }
-    return this.#call<Exclude<Reserved, { readonly unknown: unknown }>>({
+    const { budgets, id, lasts, estimates, input, isRun = false } = reservable
+    const sums = budgets.map((rule) => this.#sumOf(rule, now))
+    const reserving = { id, lasts, estimates, input, isRun, sums }
+    if (!this.#shared) return after(this.#local.reserve(reserving), usually)
+    return this.#call<Exclude<Reserved, { readonly unknown: unknown }>>(this.#shared, {
       usual: (counters) => counters.reserve(reserving),
-      local: (counters) => counters.reserve({ ...rest, sums: sums.map((sum) => ({ ...sum, share: this.#processes })) }),
-      nobody: () => ({ at: now, held: rest.estimates[0] ?? 0, left: [] }),
-      missed: () => ({ settle: { id: rest.id, sums: sums.map(({ bucket }) => bucket), micros: 0 } }),
+      local: (counters) =>
+        counters.reserve({ ...reserving, sums: sums.map((sum) => ({ ...sum, share: this.#processes })) }),
+      nobody: () => ({ at: now, held: estimates[0] ?? 0, left: [] }),
+      missed: () => ({ settle: { id, sums: sums.map(({ bucket }) => bucket), micros: 0 } }),
       done: (reserved) => this.#options.holds.reserved(reserving, reserved),
     })
   }
@@ -166,16 +175,22 @@ export class Counting {
     clearInterval(this.#probing)
   }
 
-  #call<T>(calls: Calls<T>): Soon<Known<T>> {
-    // Nobody else has to learn what a process holds that counts alone.
-    if (!this.#shared) return after(calls.usual(this.#local), (given) => ({ ...given, by: 'usual' }))
-    return this.#callShared(this.#shared, calls).then((given) => {
-      calls.done(given)
-      return given
-    })
+  /** The sum of a budget now. Its period starts anew once a day at most. */
+  #sumOf(rule: Pick<BudgetRule, 'bucket' | 'budget'>, now: number): Sum {
+    const known = this.#sums.get(rule)
+    if (known?.starts === startsAround(rule.budget.period, now)) return known
+    const sum = sumOf(rule.bucket, rule.budget, now)
+    this.#sums.set(rule, sum)
+    return sum
   }
 
-  async #callShared<T>(shared: SeededCounters, { usual, local, nobody, missed }: Calls<T>): Promise<Known<T>> {
+  async #call<T>(shared: SeededCounters, calls: Calls<T>): Promise<Known<T>> {
+    const given = await this.#ask(shared, calls)
+    calls.done(given)
+    return given
+  }
+
+  async #ask<T>(shared: SeededCounters, { usual, local, nobody, missed }: Calls<T>): Promise<Known<T>> {
     if (!this.#probing)
       try {
         return { ...(await usual(shared)), by: 'usual' }

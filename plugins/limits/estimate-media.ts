@@ -28,10 +28,12 @@ export function textTokens({ operation, body, contentType, raw }: Envelope, toke
 export function mediaTokens(request: Envelope, tokens: Services['tokens']): Pick<Usage, 'inputAudio' | 'inputImage'> {
   const { operation, protocol, body, raw } = request
   if (hears.has(operation)) return { inputAudio: Math.ceil(raw.size / bytesPerToken) }
-  if (operation !== 'edit') return {}
+  if (operation !== 'edit') return none
   const content = ['image', 'image[]', 'images', 'mask'].flatMap((field) => body[field] ?? []).map(picture)
   return { inputImage: tokens.ofRequest(protocol, { input: [{ role: 'user', content }] }) }
 }
+
+const none: Pick<Usage, 'inputAudio' | 'inputImage'> = {}
 
 /** Units beside tokens: those that the request tells, and the length of a recording. */
 export function mediaUnits({ operation, raw }: Envelope, told: Units): Units {

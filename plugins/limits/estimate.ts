@@ -47,17 +47,18 @@ export class Estimates {
     const sent = this.#host.codec(protocol).request ? offer.protocol : protocol
     const usual =
       sent === undefined || sent === protocol ? undefined : this.#host.upstreamCodec(sent).request?.usualOutput
-    const units = mediaUnits(request, this.#host.codec(protocol).meter?.units?.(body, null, true) ?? {})
+    const units = mediaUnits(request, this.#host.codec(protocol).meter?.units?.(body, null, true) ?? noUnits)
     const { inputAudio = 0, inputImage = 0 } = mediaTokens(request, this.#tokens)
-    const read = { ...nothing, input: input + inputAudio + inputImage, inputAudio, inputImage }
+    const all = input + inputAudio + inputImage
+    const read: Usage = { input: all, inputAudio, inputImage, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
     const assumed = Math.min(model.max_output_tokens ?? Infinity, settings.assumed_output_tokens)
     const made = mediaOutput(request, units, assumed)
-    const total = this.#most(model.pricing, units, [
-      { ...read, ...(made ?? { output: this.#output(request, model, settings, usual) }) },
-      // Some answers of media report no tokens, and are paid for in other units then.
-      ...(made ? [undefined] : []),
-    ])
-    if (total === undefined) return undefined
+    const usage = { ...read, output: made ? 0 : this.#output(request, model, settings, usual), ...made }
+    const ofTokens = this.#prices.costOf(usage, model.pricing, units)
+    // Some answers of media report no tokens, and are paid for in other units then.
+    const ofUnits = made && this.#prices.costOf(undefined, model.pricing, units)
+    if (ofTokens === undefined && ofUnits === undefined) return undefined
+    const total = Math.max(ofTokens ?? 0, ofUnits ?? 0)
     return { total, input: this.#prices.costOf(read, model.pricing, units) ?? total }
   }
 
@@ -68,17 +69,12 @@ export class Estimates {
     input: number,
     settings: LimitSettings,
   ): { readonly total: number; readonly input: number } | undefined {
-    const own = this.cost(request, candidate, input, settings)
-    return furtherModels(request, candidate, this.#host).reduce((dearest, model) => {
+    let dearest = this.cost(request, candidate, input, settings)
+    for (const model of furtherModels(request, candidate, this.#host)) {
       const cost = model && this.cost(request, { model, offer: candidate.offer }, input, settings)
-      return dearest && cost && cost.total > dearest.total ? cost : dearest
-    }, own)
-  }
-
-  /** The highest of the costs that are known. */
-  #most(pricing: ModelRecord['pricing'], units: Units, usages: readonly (Usage | undefined)[]): number | undefined {
-    const costs = usages.map((usage) => this.#prices.costOf(usage, pricing, units)).filter((cost) => cost !== undefined)
-    return costs.length === 0 ? undefined : Math.max(...costs)
+      if (dearest && cost && cost.total > dearest.total) dearest = cost
+    }
+    return dearest
   }
 
   /** Output tokens: the maximum that will be requested, otherwise what is assumed. */
@@ -102,7 +98,7 @@ export class Estimates {
 /** Estimated input of bodies: `limit` and `reserve` ask for the same one. */
 const counted = new WeakMap<JsonObject, number>()
 
-const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+const noUnits: Units = {}
 
 /** The largest of the fields in which the protocol names the maximum: nobody knows which one a provider heeds. */
 function maximumOf(body: JsonObject, paths: readonly string[] = []): number | undefined {

@@ -1,3 +1,5 @@
+const nothing: readonly never[] = []
+
 /** Values by id that last until a moment. */
 export class Leases<V> {
   readonly #leases = new Map<string, { readonly value: V; readonly until: number }>()
@@ -23,7 +25,7 @@ export class Leases<V> {
 
   /** Ends the leases whose time is over, and returns their values. */
   expire(now: number): readonly V[] {
-    if (now < this.#earliest) return []
+    if (now < this.#earliest) return nothing
     this.#earliest = Infinity
     const ended: V[] = []
     for (const [id, { value, until }] of this.#leases) {

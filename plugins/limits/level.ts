@@ -19,30 +19,32 @@ export interface TokenBucket {
   /** Milliseconds since 1970. */
   at: number
   /** With which the level was counted. */
-  readonly limit: number
-  readonly period: number
+  limit: number
+  period: number
+}
+
+/** A bucket that nobody has used. */
+export function fullBucket({ limit, period }: Pick<Rate, 'limit' | 'period'>, now: number): TokenBucket {
+  return { level: limit * partsPerUnit(limit), rest: 0, at: now, limit, period }
 }
 
 /**
- * The bucket at a later moment, with the limit of now. One that nobody has used is full. Whole numbers all the way: what
- * does not make a whole part yet is kept as `rest`.
+ * Refills a bucket, in place, up to a later moment and with the limit of now. Whole numbers all the way: what does not
+ * make a whole part yet is kept as `rest`.
  */
-export function refilled(
-  bucket: TokenBucket | undefined,
-  { limit, period }: Pick<Rate, 'limit' | 'period'>,
-  now: number,
-): TokenBucket {
+export function refill(bucket: TokenBucket, { limit, period }: Pick<Rate, 'limit' | 'period'>, now: number): void {
   const full = limit * partsPerUnit(limit)
-  if (bucket === undefined) return { level: full, rest: 0, at: now, limit, period }
   const same = bucket.limit === limit && bucket.period === period
   const scale = partsPerUnit(limit) / partsPerUnit(bucket.limit)
   // A clock that was set back refills nothing.
   const elapsed = Math.max(0, now - bucket.at)
   const grown = elapsed * (full % period) + (same ? bucket.rest : 0)
   const level = Math.floor(bucket.level * scale) + elapsed * Math.floor(full / period) + Math.floor(grown / period)
-  return level >= full
-    ? { level: full, rest: 0, at: now, limit, period }
-    : { level, rest: grown % period, at: now, limit, period }
+  bucket.level = Math.min(level, full)
+  bucket.rest = level >= full ? 0 : grown % period
+  bucket.at = now
+  bucket.limit = limit
+  bucket.period = period
 }
 
 /** Milliseconds until a bucket has `wanted` parts. */

@@ -1,16 +1,19 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
 import type { Bill, Candidate, Scope } from '../../engine/index.ts'
-import type { Counted, Rate } from './counters.ts'
+import type { Rate } from './counters.ts'
+import type { By } from './counting.ts'
 import { Estimates } from './estimate.ts'
-import { limitHeaders, shownTo } from './headers.ts'
+import { showLevels, shownTo } from './headers.ts'
 import { lastingOf } from './lasting.ts'
 import { rateExceeded } from './refusal.ts'
 import { leftEarly } from './left-early.ts'
+import type { Limits } from './limits.ts'
 import type { RateRule, Rules } from './rules.ts'
 import { countedTokens } from './running-exchanges.ts'
 import type { LimitSettings } from './settings.ts'
 import { limitsShower } from './shown-limits.ts'
 import { after } from './soon.ts'
+import type { Soon } from './soon.ts'
 
 /**
  * Takes what a request needs from the rate limits of its key, the key's owner and the gateway, all or nothing. What it
@@ -37,48 +40,25 @@ export default defineStage({
       const rules = limits.rules.of(principal, holders)
       if (rules.rates.length === 0 && rules.places.length === 0) return {}
       const { settings, counting } = limits
-      const estimated = rules.rates.some(({ counts }) => counts === 'tokens') ? estimates.tokens(request, settings) : 0
+      const estimated = rules.countsTokens ? estimates.tokens(request, settings) : 0
       const isRun = job !== undefined
-      const rates = ratesOf(
-        rules,
-        estimated,
-        isRun ? 'tokens' : tokenless.has(request.operation) ? 'requests' : undefined,
-      )
-      const places = rules.places.map(({ bucket }) => bucket)
-      const taking = counting.take({ id: scope.id, lasts, rates, places: rules.places, forced: isRun })
-      return after(taking, (taken) => {
-        if (settings.headers)
-          for (const [name, value] of limitHeaders(rates, taken.levels, show)) scope.header(name, value)
+      const only = isRun ? 'tokens' : tokenless.has(request.operation) ? 'requests' : undefined
+      const rates = only === undefined ? rules.rates : rules.rates.filter(({ counts }) => counts === only)
+      const taking = takingOf(rates, estimated)
+      const { places } = rules
+      return after(counting.take({ id: scope.id, lasts, rates: taking, places, forced: isRun }), (taken) => {
+        if (settings.headers) showLevels(rates, taken.levels, show, scope)
         if (taken.by === 'local') scope.header('x-gateway-limit', 'local')
         if (taken.refused) throw refusal(rules, rates, taken.refused, scope)
-        let left = places.length === 0
-        const leave = () => {
-          const leaving = left ? [] : places
-          left = true
-          return leaving
-        }
+        const use = new LimitedUse(limits, scope, taking, rules.placeBuckets, taken.by)
         // A place is free when the client has its answer, before the exchange is logged, and nobody works for it.
-        if (!request.background)
-          scope.onEnd?.(() => {
-            const leaving = leave()
-            if (leaving.length === 0) return
-            const free = () => counting.give({ id: scope.id, rates: [], places: leaving }, taken.by)
-            void after(limits.running.worked(scope), free)
-          })
+        if (!request.background) scope.onEnd?.(() => use.leave())
         settle(({ bill, model, job: started }, { error }) => {
-          const back = backOf(rates, {
-            used: leftEarly(error?.code, scope) ? undefined : usedOf(bill, model, settings),
-            taken: limits.running.of(scope).tokens,
-            nothing: error !== undefined && isRefused(scope),
-          })
+          const used = leftEarly(error?.code, scope) ? undefined : usedOf(bill, model, settings)
           // A response in the background keeps its place until its run has ended.
-          const goesOn = started !== undefined && !isRun
-          const leaving = goesOn ? [] : leave()
-          const passing = goesOn ? counting.passOn(scope.id) : undefined
-          if (back.length === 0 && leaving.length === 0) return passing
-          return after(passing, () => counting.give({ id: scope.id, rates: back, places: leaving }, taken.by))
+          return use.end(used, error !== undefined && isRefused(scope), started !== undefined && !isRun)
         })
-        return {}
+        return nothing
       })
     }
   },
@@ -96,15 +76,72 @@ function isRefused({ laps }: Pick<Scope, 'laps'>): boolean {
   return laps.some(({ stage, outcome }) => stage.name === 'reserve' && outcome === 'failed')
 }
 
-type Taking = RateRule & Rate
+function takingOf(rates: readonly RateRule[], tokens: number): readonly Rate[] {
+  return rates.map(({ bucket, counts, limit, period }) => {
+    return { bucket, counts, limit, period, amount: counts === 'requests' ? 1 : Math.min(tokens, limit) }
+  })
+}
 
-/** @param only what the exchange counts towards: a run to nothing but tokens, and a count of tokens to none */
-function ratesOf({ rates }: Rules, tokens: number, only: Counted | undefined): readonly Taking[] {
-  const taking = rates.map((rule) => ({
-    ...rule,
-    amount: rule.counts === 'requests' ? 1 : Math.min(tokens, rule.limit),
-  }))
-  return only === undefined ? taking : taking.filter(({ counts }) => counts === only)
+const nothing = {}
+const none: readonly never[] = []
+
+/** What one exchange has taken. */
+class LimitedUse {
+  readonly #limits: Pick<Limits, 'counting' | 'running'>
+  readonly #scope: Scope
+  readonly #rates: readonly Rate[]
+  readonly #by: By
+  /** Buckets in which it has a place. */
+  #places: readonly string[]
+
+  constructor(
+    limits: Pick<Limits, 'counting' | 'running'>,
+    scope: Scope,
+    rates: readonly Rate[],
+    places: readonly string[],
+    by: By,
+  ) {
+    this.#limits = limits
+    this.#scope = scope
+    this.#rates = rates
+    this.#places = places
+    this.#by = by
+  }
+
+  /** Gives its places back, as soon as nobody works for it. */
+  leave(): void {
+    const places = this.#places
+    if (places.length === 0) return
+    this.#places = none
+    const worked = this.#limits.running.worked(this.#scope)
+    void after(worked, () => this.#limits.counting.give({ id: this.#scope.id, rates: none, places }, this.#by))
+  }
+
+  /**
+   * Gives back what was not used.
+   * @param used tokens; undefined: unknown
+   * @param isRefused whether it has used nothing, and was no request either
+   * @param goesOn whether a run in the background ends what it holds
+   */
+  end(used: number | undefined, isRefused: boolean, goesOn: boolean): Soon<void> {
+    const { counting, running } = this.#limits
+    const { id } = this.#scope
+    const rates = this.#unused(used, running.of(this.#scope).tokens, isRefused)
+    const places = goesOn ? none : this.#places
+    if (!goesOn) this.#places = none
+    const passing = goesOn ? counting.passOn(id) : undefined
+    if (rates.length === 0 && places.length === 0) return passing
+    return after(passing, () => counting.give({ id, rates, places }, this.#by))
+  }
+
+  /** @param taken tokens that the exchange has taken since, while it ran */
+  #unused(used: number | undefined, taken: number, isRefused: boolean): readonly Rate[] {
+    const back = this.#rates.map(({ bucket, counts, limit, period, amount }) => {
+      const ofTokens = used === undefined ? 0 : amount + taken - used
+      return { bucket, counts, limit, period, amount: counts === 'tokens' ? ofTokens : isRefused ? 1 : 0 }
+    })
+    return back.filter(({ amount }) => amount !== 0)
+  }
 }
 
 function refusal(
@@ -123,19 +160,4 @@ function usedOf(bill: Bill | undefined, model: Candidate | undefined, settings: 
   if (bill === undefined) return undefined
   if (bill.tokens === undefined) return model === undefined ? 0 : undefined
   return countedTokens(bill.tokens, settings)
-}
-
-/**
- * What goes back: the tokens that were not used, and of a request that used nothing the request, too.
- * @param taken tokens that the exchange has taken since, while it ran
- */
-function backOf(
-  rates: readonly Taking[],
-  { used, taken, nothing }: { used: number | undefined; taken: number; nothing: boolean },
-): readonly Rate[] {
-  const back = rates.map((rate) => {
-    if (rate.counts === 'requests') return { ...rate, amount: nothing ? 1 : 0 }
-    return { ...rate, amount: used === undefined ? 0 : rate.amount + taken - used }
-  })
-  return back.filter(({ amount }) => amount !== 0)
 }

@@ -13,7 +13,7 @@ import type {
   Taking,
 } from './counters.ts'
 import { Leases } from './leases.ts'
-import { levelOf, partsPerUnit, refilled, waitFor } from './level.ts'
+import { fullBucket, levelOf, partsPerUnit, refill, waitFor } from './level.ts'
 import type { TokenBucket } from './level.ts'
 import { Purse } from './purse.ts'
 
@@ -46,14 +46,16 @@ export class MemoryCounters implements Counters {
   take(taking: Taking): Taken {
     const { id, lasts, rates, places, forced = false } = taking
     const now = this.#now()
-    const buckets = rates.map((rate) => this.#filled(rate, now))
-    if (!forced) {
-      const refused = this.#refusal(taking, buckets, now)
-      if (refused) return { levels: buckets.map(levelOf), refused }
-    }
-    for (const [index, bucket] of buckets.entries()) bucket.level -= partsOf(rates[index] as Rate)
+    for (const rate of rates) this.#filled(rate, now)
+    const refused = forced ? undefined : this.#refusal(taking, now)
+    const levels = rates.map((rate) => {
+      const bucket = this.#bucketOf(rate, now)
+      if (!refused) bucket.level -= partsOf(rate)
+      return levelOf(bucket)
+    })
+    if (refused) return { levels, refused }
     for (const { bucket } of places) this.#placesOf(bucket, now).set(id, true, now + lasts)
-    return { levels: buckets.map(levelOf) }
+    return { levels }
   }
 
   give({ id, rates, places }: Giving): void {
@@ -67,21 +69,33 @@ export class MemoryCounters implements Counters {
 
   reserve({ id, lasts, sums, estimates, input }: Reserving): Reserved {
     const now = this.#now()
-    const rooms = sums.map((sum) => {
-      const purse = this.#purseOf(sum.bucket)
-      const state = purse.state(sum, now, this.#clock())
-      return state && purse.room(sum, id, state)
-    })
-    const unknown = rooms.flatMap((room, index) => (room ? [] : [index]))
-    if (unknown.length > 0) return { unknown }
-    const known = rooms.filter((room) => room !== undefined)
-    const admits = Math.min(...known.map((room) => room.admits))
-    const refused = known.findIndex((room) => room.admits === admits)
-    const held = estimates.find((estimate) => estimate <= admits)
-    if (held === undefined) return { refused, state: (known[refused] ?? { state: none }).state }
     const at = this.#clock()
-    for (const { bucket } of sums) this.#purseOf(bucket).hold(id, { micros: held, input, at }, now + lasts)
-    return { at, held, left: known.map(({ left }) => Math.max(0, left - held)) }
+    const left = new Array<number>(sums.length).fill(0)
+    let unknown: number[] | undefined
+    let admits = Infinity
+    let tightest = 0
+    for (let index = 0; index < sums.length; index++) {
+      const sum = sums[index] as Sum
+      const purse = this.#purseOf(sum.bucket)
+      if (!purse.knows(sum, now, at)) (unknown ??= []).push(index)
+      else {
+        const rest = (left[index] = purse.left(sum, id))
+        const most = purse.admits(rest, id)
+        if (most < admits) [admits, tightest] = [most, index]
+      }
+    }
+    if (unknown) return { unknown }
+    const held = estimates.find((estimate) => estimate <= admits)
+    if (held === undefined) {
+      const sum = sums[tightest] as Sum
+      return { refused: tightest, state: this.#purseOf(sum.bucket).state(sum, now, at) ?? none }
+    }
+    const money = { micros: held, input, at }
+    for (let index = 0; index < sums.length; index++) {
+      this.#purseOf((sums[index] as Sum).bucket).hold(id, money, now + lasts)
+      left[index] = Math.max(0, (left[index] as number) - held)
+    }
+    return { at, held, left }
   }
 
   settle({ id, sums, micros }: Settling): number | undefined {
@@ -112,22 +126,29 @@ export class MemoryCounters implements Counters {
   }
 
   #filled(rate: Rate, now: number): TokenBucket {
+    const bucket = this.#bucketOf(rate, now)
+    refill(bucket, rate, now)
+    return bucket
+  }
+
+  #bucketOf(rate: Rate, now: number): TokenBucket {
     const buckets = this.#rates[rate.counts]
-    const bucket = refilled(buckets.get(rate.bucket), rate, now)
-    buckets.set(rate.bucket, bucket)
+    let bucket = buckets.get(rate.bucket)
+    if (!bucket) buckets.set(rate.bucket, (bucket = fullBucket(rate, now)))
     return bucket
   }
 
   /** What is missing for longest; undefined: nothing. */
-  #refusal({ id, rates, places }: Taking, buckets: readonly TokenBucket[], now: number): Taken['refused'] {
-    let longest: Taken['refused']
-    const miss = (index: number, wait: number) => {
-      if (wait > (longest?.wait ?? 0)) longest = { index, wait }
+  #refusal({ id, rates, places }: Taking, now: number): Taken['refused'] {
+    let [longest, at] = [0, 0]
+    for (let index = 0; index < rates.length + places.length; index++) {
+      const rate = rates[index]
+      const place = places[index - rates.length]
+      const isFree = place === undefined || this.#hasPlace(place.bucket, place.limit, id, now)
+      const wait = rate ? waitFor(this.#bucketOf(rate, now), partsOf(rate)) : isFree ? 0 : placeWait
+      if (wait > longest) [longest, at] = [wait, index]
     }
-    for (const [index, rate] of rates.entries()) miss(index, waitFor(buckets[index] as TokenBucket, partsOf(rate)))
-    for (const [index, { bucket, limit }] of places.entries())
-      if (!this.#hasPlace(bucket, limit, id, now)) miss(rates.length + index, placeWait)
-    return longest
+    return longest > 0 ? { index: at, wait: longest } : undefined
   }
 
   #hasPlace(bucket: string, limit: number, id: string, now: number): boolean {
@@ -158,7 +179,10 @@ export class MemoryCounters implements Counters {
   #sweep(now: number): void {
     this.#swept = now
     for (const buckets of Object.values(this.#rates))
-      for (const [name, bucket] of buckets) if (levelOf(refilled(bucket, bucket, now)).full === 0) buckets.delete(name)
+      for (const [name, bucket] of buckets) {
+        refill(bucket, bucket, now)
+        if (levelOf(bucket).full === 0) buckets.delete(name)
+      }
     for (const [bucket, taken] of this.#places) {
       taken.expire(now)
       if (taken.size === 0) this.#places.delete(bucket)

@@ -11,14 +11,6 @@ interface Spent {
 
 type HeldMoney = Pick<Hold, 'micros' | 'input' | 'at'>
 
-/** What a sum still has. */
-export interface Room {
-  /** The largest estimate that it admits. */
-  readonly admits: number
-  readonly left: number
-  readonly state: SumState
-}
-
 /** The money of one bucket, in the memory of this process. */
 export class Purse {
   readonly #sums = new Map<Period, Spent>()
@@ -40,24 +32,37 @@ export class Purse {
    * @param now on the clock of the holds
    * @param wall milliseconds since 1970
    */
-  state({ period, starts }: Pick<Sum, 'period' | 'starts'>, now: number, wall: number): SumState | undefined {
-    this.used = now
-    for (const { micros } of this.#holds.expire(now)) this.#held -= micros
-    const sum = this.#sums.get(period)
-    if (!sum) return undefined
-    const start = startNow(starts, wall)
-    if (sum.since < start) this.#sums.set(period, { since: start, spent: 0, known: 0 })
-    const { since, spent } = this.#sums.get(period) ?? sum
+  state(sum: Pick<Sum, 'period' | 'starts'>, now: number, wall: number): SumState | undefined {
+    if (!this.knows(sum, now, wall)) return undefined
+    const { since, spent } = this.#sums.get(sum.period) as Spent
     return { since, spent, held: this.#held }
   }
 
-  /** What a sum still has for an exchange, apart from what that holds already. */
-  room({ period, limit, share = 1 }: Sum, id: string, state: SumState): Room {
-    const held = state.held - (this.#holds.get(id)?.micros ?? 0)
-    const known = this.#sums.get(period)?.known ?? 0
+  /** Brings a sum to the current period. Returns false for one that must be seeded first; for the moments see `state`. */
+  knows({ period, starts }: Pick<Sum, 'period' | 'starts'>, now: number, wall: number): boolean {
+    this.used = now
+    for (const { micros } of this.#holds.expire(now)) this.#held -= micros
+    const sum = this.#sums.get(period)
+    if (!sum) return false
+    const start = startNow(starts, wall)
+    if (sum.since < start) this.#sums.set(period, { since: start, spent: 0, known: 0 })
+    return true
+  }
+
+  /** What a known sum still has for an exchange, apart from what that holds already. */
+  left({ period, limit, share = 1 }: Sum, id: string): number {
+    const { known, spent } = this.#sums.get(period) as Spent
     const allowed = share === 1 ? limit : known + Math.floor(Math.max(0, limit - known) / share)
-    const left = allowed - state.spent - held
-    return { admits: admitted(left, held), left, state }
+    return allowed - spent - this.#heldByOthers(id)
+  }
+
+  /** The largest estimate that a sum with so much left admits for an exchange. */
+  admits(left: number, id: string): number {
+    return admitted(left, this.#heldByOthers(id))
+  }
+
+  #heldByOthers(id: string): number {
+    return this.#held - (this.#holds.get(id)?.micros ?? 0)
   }
 
   /** Holds money for an exchange, in place of what it holds already. */

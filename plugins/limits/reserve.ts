@@ -42,16 +42,17 @@ export default defineStage({
       const priced = pricedIn(request, candidates, { host, isFree, costsNothing, target })
       if (isFree) return { candidates: priced }
       const input = estimates.input(request)
-      const all = priced.flatMap((candidate): readonly Priced[] => {
+      const estimated = priced.map((candidate): Priced | undefined => {
         const cost = estimates.dearest(request, candidate, input, settings)
-        if (cost)
-          return [{ candidate, ...cost, held: Math.ceil(cost.total * limits.overruns.of(candidate.model.name)) }]
-        return costsNothing ? [{ candidate, total: 0, input: 0, held: 0 }] : []
+        if (!cost) return costsNothing ? { candidate, total: 0, input: 0, held: 0 } : undefined
+        const held = Math.ceil(cost.total * limits.overruns.of(candidate.model.name))
+        return { candidate, total: cost.total, input: cost.input, held }
       })
+      const all = those(estimated, (one) => one !== undefined) as readonly Priced[]
       const affordable = cap === undefined ? all : underCap(cap, all, scope)
       if (affordable.length === 0) throw priceUnknown(candidates[0]?.model.name ?? request.model)
       if (budgets.length === 0) return { candidates: affordable.map(({ candidate }) => candidate) }
-      const byCost = affordable.toSorted((one, other) => other.held - one.held)
+      const byCost = affordable.length === 1 ? affordable : affordable.toSorted((one, other) => other.held - one.held)
       const reserving = counting.reserve({
         id: scope.id,
         lasts,
@@ -66,14 +67,8 @@ export default defineStage({
         if ('refused' in reserved) throw budgetExceeded(budgets[reserved.refused] as BudgetRule, reserved.state, scope)
         if (reserved.left.length > 0)
           scope.header('x-gateway-budget-remaining', String(Math.min(...reserved.left) / MICROS))
-        const admitted = affordable.filter(({ held }) => held <= reserved.held)
-        const reservation = {
-          budgets,
-          at: reserved.at,
-          held: reserved.held,
-          lasts,
-          estimates: new Map(admitted.map(({ candidate, total }) => [candidate.model.name, total])),
-        }
+        const admitted = those(affordable, ({ held }) => held <= reserved.held)
+        const reservation = { budgets, at: reserved.at, held: reserved.held, lasts, estimates: admitted }
         limits.charges.reserved(scope.id, reservation)
         settle(({ bill, model, job: started }) => {
           if (started !== undefined && job === undefined) return limits.charges.passOn(scope.id, reservation)
@@ -82,7 +77,9 @@ export default defineStage({
           const charged = limits.running.of(scope).micros
           return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model, charged })
         })
-        return { candidates: admitted.map(({ candidate }) => candidate) }
+        return {
+          candidates: admitted.length === candidates.length ? candidates : admitted.map(({ candidate }) => candidate),
+        }
       })
     }
   },
@@ -95,6 +92,11 @@ interface Priced {
   readonly input: number
   /** What is held for it. */
   readonly held: number
+}
+
+/** Nearly always all of them. */
+function those<T>(all: readonly T[], are: (one: T) => boolean): readonly T[] {
+  return all.every(are) ? all : all.filter(are)
 }
 
 /** The candidates that cost no more than the request says it may. */

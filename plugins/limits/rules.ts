@@ -33,6 +33,14 @@ export interface Rules {
   readonly rates: readonly RateRule[]
   readonly places: readonly PlacesRule[]
   readonly budgets: readonly BudgetRule[]
+  /** What follows of them for each exchange: the buckets of the places, and whether any rate counts tokens. */
+  readonly placeBuckets: readonly string[]
+  readonly countsTokens: boolean
+}
+
+function allOf(given: Pick<Rules, 'rates' | 'places' | 'budgets'>): Rules {
+  const placeBuckets = given.places.map(({ bucket }) => bucket)
+  return { ...given, placeBuckets, countsTokens: given.rates.some(({ counts }) => counts === 'tokens') }
 }
 
 /** What a record says about its holder. */
@@ -73,11 +81,11 @@ export class RuleBook {
     const all = [this.#server]
     if (member) all.unshift(this.#rulesOf('member', member.id, member.username, member))
     if (key) all.unshift(this.#rulesOf('key', key.id, key.name, key))
-    const rules = {
+    const rules = allOf({
       rates: all.flatMap(({ rates }) => rates),
       places: all.flatMap(({ places }) => places),
       budgets: all.flatMap(({ budgets }) => budgets),
-    }
+    })
     this.#known.set(holder, { owner: member, rules })
     return rules
   }
@@ -106,5 +114,5 @@ function rulesOf(named: Named, rateLimit: RateLimit | null, budget: Budget | nul
     }
     if (concurrency) places.push({ ...named, limit: concurrency })
   }
-  return { rates, places, budgets: budget ? [{ ...named, budget }] : [] }
+  return allOf({ rates, places, budgets: budget ? [{ ...named, budget }] : [] })
 }

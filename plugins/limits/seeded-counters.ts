@@ -4,20 +4,17 @@ import type { Ledger, Wanted } from './ledger.ts'
 import { after } from './soon.ts'
 import type { Soon } from './soon.ts'
 
-interface Used {
-  readonly sum: Sum
-  /** When it was last used, in milliseconds since 1970. */
-  readonly at: number
-}
-
 /** Counters whose sums come from the ledger. */
 export class SeededCounters {
   readonly counters: Counters
   readonly #ledger: Pick<Ledger, 'spent' | 'compared'>
   /** Sums that are being seeded. */
   readonly #seeding = new Map<string, Promise<void>>()
-  /** Sums that were used since the last comparison, or within `Ledger.compared`. */
-  #used = new Map<string, Used>()
+  /**
+   * Sums that were used since the last comparison, or within `Ledger.compared`, and when they were last used, in
+   * milliseconds since 1970.
+   */
+  #used = new Map<Sum, number>()
 
   constructor(counters: Counters, ledger: Pick<Ledger, 'spent' | 'compared'>) {
     this.counters = counters
@@ -50,7 +47,7 @@ export class SeededCounters {
 
   /** Compares the sums that `other` counters used, too. */
   adopt(other: SeededCounters): void {
-    for (const [key, used] of other.#used) this.#used.set(key, used)
+    for (const [sum, at] of other.#used) this.#used.set(sum, at)
   }
 
   /**
@@ -60,11 +57,11 @@ export class SeededCounters {
   async compare(): Promise<void> {
     const used = this.#used
     const since = Date.now() - this.#ledger.compared
-    this.#used = new Map([...used].filter(([, { at }]) => at > since))
+    this.#used = new Map([...used].filter(([, at]) => at > since))
     try {
-      await this.#merge([...used.values()].map(({ sum }) => sum))
+      await this.#merge([...new Map([...used.keys()].map((sum) => [keyOf(sum), sum])).values()])
     } catch (error) {
-      for (const [key, one] of used) if (!this.#used.has(key)) this.#used.set(key, one)
+      for (const [sum, at] of used) if (!this.#used.has(sum)) this.#used.set(sum, at)
       throw error
     }
   }
@@ -82,7 +79,7 @@ export class SeededCounters {
 
   #use(sums: readonly Sum[]): void {
     const at = Date.now()
-    for (const sum of sums) this.#used.set(keyOf(sum), { sum, at })
+    for (const sum of sums) this.#used.set(sum, at)
   }
 
   async #merge(sums: readonly Sum[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Host, Principal, Scope } from '../../engine/index.ts'
-import { limitHeaders, shownTo } from './headers.ts'
+import { showLevels, shownTo } from './headers.ts'
 import type { Limits } from './limits.ts'
 import type { Holders } from './rules.ts'
 import { after } from './soon.ts'
@@ -20,9 +20,7 @@ export function limitsShower(
     if (own.length === 0 || !limits.settings.headers) return
     const rates = own.map((rule) => ({ ...rule, amount: 0 }))
     const reading = limits.counting.take({ id: scope.id, lasts: 0, rates, places: [], forced: true })
-    const shown = after(reading, ({ levels }) => {
-      for (const [name, value] of limitHeaders(own, levels, show)) scope.header(name, value)
-    })
+    const shown = after(reading, ({ levels }) => showLevels(own, levels, show, scope))
     return shown instanceof Promise ? shown.catch(withoutStore) : shown
   }
 }
