@@ -36,7 +36,8 @@ class Gathering implements Sink {
   readonly #reading: BodyReading
   readonly #resolve: (body: BytesBody) => void
   readonly #reject: (error: Error) => void
-  #parts: Uint8Array[] = []
+  /** Made for the first chunk: a list that grows from nothing takes room for seventeen. */
+  #parts: Uint8Array[] | undefined
 
   constructor(
     arriving: ArrivingBody,
@@ -51,19 +52,21 @@ class Gathering implements Sink {
   }
 
   data(chunk: Uint8Array): void {
-    if (this.#reading.hold.take(chunk.length)) return void this.#parts.push(chunk)
-    this.#arriving.cancel()
-    this.fail(byteBudgetSpent())
+    if (!this.#reading.hold.take(chunk.length)) {
+      this.#arriving.cancel()
+      this.fail(byteBudgetSpent())
+    } else if (this.#parts) this.#parts.push(chunk)
+    else this.#parts = [chunk]
   }
 
   end(): void {
     this.#reading.clock?.go()
-    this.#resolve(new BytesBody(joinedBytes(this.#parts)))
+    this.#resolve(new BytesBody(joinedBytes(this.#parts ?? [])))
   }
 
   fail(error: Error): void {
     this.#reading.clock?.go()
-    this.#parts = []
+    this.#parts = undefined
     this.#reading.hold.release()
     this.#reject(error)
   }

@@ -14,6 +14,7 @@ interface Listener {
 }
 
 const noNotes: ReadonlyMap<string, Json> = new Map()
+const none: readonly never[] = []
 
 /** The scope of one exchange. The server and `attempt` advance it; stages only see `Scope`. */
 export class ExchangeScope implements RunScope {
@@ -25,7 +26,7 @@ export class ExchangeScope implements RunScope {
   #notes: Map<string, Json> | undefined
   /** Headers that stages add to the answer, by lower-case name. */
   headers: Record<string, string> | undefined
-  readonly #times: { name: string; milliseconds: number }[] = []
+  #times: { name: string; milliseconds: number }[] | undefined
   /** When the last stage ended. */
   #mark = this.started
   readonly #laps: Lap[] = []
@@ -59,9 +60,10 @@ export class ExchangeScope implements RunScope {
       listener(this.#reason)
       return () => undefined
     }
-    const listeners = (this.#listeners ??= [])
     const entry = { listener, lap: this.#laps.length }
-    listeners.push(entry)
+    // A list that grows from nothing takes room for seventeen.
+    const listeners = (this.#listeners ??= [entry])
+    if (listeners[0] !== entry) listeners.push(entry)
     return () => {
       const index = listeners.indexOf(entry)
       if (index >= 0) listeners.splice(index, 1)
@@ -116,8 +118,8 @@ export class ExchangeScope implements RunScope {
   }
 
   onEnd(listener: () => void): void {
-    this.#holders ??= []
-    this.#holders.push(listener)
+    if (this.#holders) this.#holders.push(listener)
+    else this.#holders = [listener]
   }
 
   /**
@@ -156,12 +158,10 @@ export class ExchangeScope implements RunScope {
 
   time(name: string, milliseconds: number): void {
     // There are about ten entries, so a linear search is fast enough.
-    for (const timing of this.#times)
-      if (timing.name === name) {
-        timing.milliseconds += milliseconds
-        return
-      }
-    this.#times.push({ name, milliseconds })
+    const known = this.#times?.find((timing) => timing.name === name)
+    if (known) known.milliseconds += milliseconds
+    else if (this.#times) this.#times.push({ name, milliseconds })
+    else this.#times = [{ name, milliseconds }]
   }
 
   begin(): void {
@@ -183,6 +183,6 @@ export class ExchangeScope implements RunScope {
   }
 
   get times(): readonly Timing[] {
-    return this.#times
+    return this.#times ?? none
   }
 }

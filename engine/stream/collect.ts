@@ -24,7 +24,7 @@ class Collecting implements Sink {
   readonly #limit: number
   readonly #hold: Hold | undefined
   readonly #done: Collected
-  #parts: Uint8Array[] = []
+  #parts: Uint8Array[] | undefined
   #size = 0
 
   constructor(limit: number, hold: Hold | undefined, done: Collected) {
@@ -36,18 +36,20 @@ class Collecting implements Sink {
   data(chunk: Uint8Array): void {
     this.#size += chunk.length
     const isTooLarge = this.#size > this.#limit
-    if (!isTooLarge && this.#hold?.take(chunk.length) !== false) return void this.#parts.push(chunk)
-    const error = isTooLarge ? tooLarge(this.#limit) : byteBudgetSpent()
-    this.flow?.cancel(error)
-    this.fail(error)
+    if (isTooLarge || this.#hold?.take(chunk.length) === false) {
+      const error = isTooLarge ? tooLarge(this.#limit) : byteBudgetSpent()
+      this.flow?.cancel(error)
+      this.fail(error)
+    } else if (this.#parts) this.#parts.push(chunk)
+    else this.#parts = [chunk]
   }
 
   end(): void {
-    this.#done.end(joinedBytes(this.#parts))
+    this.#done.end(joinedBytes(this.#parts ?? []))
   }
 
   fail(error: Error): void {
-    this.#parts = []
+    this.#parts = undefined
     this.#hold?.release()
     this.#done.fail(error)
   }

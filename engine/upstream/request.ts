@@ -14,6 +14,9 @@ const heldLimit = 64 * 1024
 /** Maximum number of response header lines. The pool limits their size. */
 const headerLimit = 256
 
+/** Never written to. */
+const none: Uint8Array[] = []
+
 type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 interface Waiting {
@@ -37,9 +40,11 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
   readonly #forget: (() => void) | undefined
   #controller: Dispatcher.DispatchController | undefined
   #sink: Sink | undefined
-  #held: Uint8Array[] = []
+  #held: Uint8Array[] = none
   #heldSize = 0
   #paused = false
+  /** One function for all chunks. */
+  readonly #flowNow = () => this.#flow()
   /** Whether the buffered chunks are about to be handed on. */
   #flowing = false
   /** How the response ended; undefined until then. */
@@ -87,7 +92,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#last) return
-    this.#held.push(chunk)
+    if (this.#held.length > 0) this.#held.push(chunk)
+    else this.#held = [chunk]
     this.#heldSize += chunk.length
     if (this.#heldSize >= heldLimit) controller.pause()
     // Of chunks that arrive together, the first is enough to restart the timeout.
@@ -144,7 +150,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
   #soon(): void {
     if (this.#flowing) return
     this.#flowing = true
-    queueMicrotask(() => this.#flow())
+    queueMicrotask(this.#flowNow)
   }
 
   /** Hands on the buffered chunks, then resumes the socket. */
@@ -161,7 +167,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
 
   #release(): Uint8Array {
     const held = this.#held
-    this.#held = []
+    this.#held = none
     this.#heldSize = 0
     return joinedBytes(held)
   }
@@ -172,7 +178,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
     this.#controller?.abort(error)
     this.#waiting.reject(error)
     // A paused reader may never resume, but must learn that the response has ended.
-    if (this.#paused) this.#held = []
+    if (this.#paused) this.#held = none
     this.#tell()
   }
 
