@@ -38,7 +38,10 @@ export default defineStage({
         job !== undefined && limits.charges.openOf(id) === undefined && (code === lost || code === unstarted)
       const isUnknown = model === undefined && bill?.cost.micros === undefined
       const isLeft = isUnknown && limits.charges.openOf(id) !== undefined && leftEarly(code, scope)
-      const note = (told: Charged) => noted(told, scope)
+      const note = (told: Charged) => {
+        noteCharge(told, scope)
+        return {}
+      }
       if (!isLost && !isLeft) return after(limits.charges.charge(ended), note)
       const { budgets, places } = limits.rules.of(principal, holders)
       if (isLeft) return limits.charges.chargeLost(ended, budgets, true).then(note)
@@ -47,13 +50,12 @@ export default defineStage({
     },
 })
 
-function noted({ micros, estimated, budgets }: Charged, scope: Scope): Record<never, never> {
-  if (budgets.length === 0) return {}
+function noteCharge({ micros, estimated, budgets }: Charged, scope: Scope): void {
+  if (budgets.length === 0) return
   const usd = micros / MICROS
   scope.note(
     'charged',
     budgets.map(({ kind }): Json => ({ bucket: kind, usd })),
   )
   if (estimated) scope.note('charged_by', 'estimate')
-  return {}
 }

@@ -70,7 +70,7 @@ export class MemoryCounters implements Counters {
   reserve({ id, lasts, sums, estimates, input }: Reserving): Reserved {
     const now = this.#now()
     const at = this.#clock()
-    const left = new Array<number>(sums.length).fill(0)
+    const left = sums.map(() => 0)
     let unknown: number[] | undefined
     let admits = Infinity
     let tightest = 0
