@@ -7,8 +7,11 @@ export interface AppenderOptions {
    * (…) do update set …`. A row that is sent twice is added once, so sums count every row once, whatever is killed. On
    * PostgreSQL, several processes write at a time: statements that lock rows in one order (`order by`) do not deadlock.
    */
-  readonly sums?: readonly string[]
+  readonly sums?: readonly BatchSum[]
 }
+
+/** A statement, or one that only a batch needs in which a row has a value in the column `with`. */
+export type BatchSum = string | { readonly with: string; readonly sum: string }
 
 /** Queues rows of a table for the thread that writes rows in bulk. */
 export interface Appender<R> {

@@ -16,10 +16,22 @@ export class RowLines {
   /** Column lists by number. Usually all rows have the same. */
   readonly columns: Columns[] = []
 
+  /** The values of the row that is being printed; kept, because a row is printed for every request. */
+  readonly #values: Stored[] = []
+  #last = 0
+
   /** The line of a row. Throws for values that JSON cannot represent. */
   lineOf(row: Readonly<Record<string, Stored>>): string {
-    const number = this.#numberOf(Object.keys(row))
-    const values = Object.values(row)
+    const values = this.#values
+    const columns = this.columns[this.#last] ?? []
+    let count = 0
+    let isLast = true
+    for (const name in row) {
+      isLast &&= columns[count] === name
+      values[count++] = row[name] as Stored
+    }
+    values.length = count
+    if (!isLast || count !== columns.length) this.#last = this.#numberOf(Object.keys(row))
     const last = values.at(-1)
     const apart = typeof last === 'string' && !last.includes('\n')
     if (apart) values.pop()
@@ -27,7 +39,7 @@ export class RowLines {
     // JSON escapes all characters that cannot be stored, and hardly any others, as `\u`: one search instead of two per
     // value.
     const text = json.includes('\\u') ? JSON.stringify(values.map(storable)) : json
-    return `${number}\t${text}${apart ? `\t${storable(last)}` : ''}`
+    return `${this.#last}\t${text}${apart ? `\t${storable(last)}` : ''}`
   }
 
   #numberOf(columns: Columns): number {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Appender, RowCounters } from '../spec/appender.ts'
+import type { Appender, BatchSum, RowCounters } from '../spec/appender.ts'
 import type { Batch, Written } from './row-writer.ts'
 import { RowLines } from './row-lines.ts'
 import type { Stored } from './row-lines.ts'
@@ -15,8 +15,9 @@ type Told = FromWorker extends infer One ? (One extends unknown ? Omit<One, 'tab
 const BATCH = 200
 const PERIOD = 50
 
-/** Maximum rows per batch, where more have come while the batch before was written. */
-const MOST = 1_000
+/** Rows and characters after which a batch takes no more of those that wait. */
+const MOST = 4_000
+const LARGEST = 8 * 1024 * 1024
 
 /** Milliseconds before a batch is sent again that was lost because the thread died. */
 const PAUSE = 1_000
@@ -55,7 +56,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
   /** Whether rows wait while their table is missing; and where rows go to files, none is dropped because there are many. */
   waits = false
   /** Statements that add up the rows of a batch. */
-  sums: readonly string[] = []
+  sums: readonly BatchSum[] = []
   readonly #options: RowQueueOptions
   readonly #lines = new RowLines()
   readonly #limit: number
@@ -232,12 +233,13 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#due = false
-    this.#underWay = this.#rows.splice(0, MOST)
-    const rows = this.#underWay.join('\n')
-    this.#sizeUnderWay = rows.length - (this.#underWay.length - 1)
+    const most = Math.min(this.#rows.length, MOST)
+    let count = 0
+    while (count < most && this.#sizeUnderWay < LARGEST) this.#sizeUnderWay += (this.#rows[count++] as string).length
+    this.#underWay = this.#rows.splice(0, count)
     this.#size -= this.#sizeUnderWay
     const { table, send } = this.#options
-    send({ table, columns: this.#lines.columns, rows, waits: this.waits, sums: this.sums })
+    send({ table, columns: this.#lines.columns, rows: this.#underWay.join('\n'), waits: this.waits, sums: this.sums })
   }
 
   /** The batch under way no longer takes memory. */

@@ -1,11 +1,11 @@
-import type { Kysely } from 'kysely'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, openFile, locationOf } from './location.ts'
 import { RowSpill, spilledTables } from './row-spill.ts'
 import type { Spilled } from './row-spill.ts'
 import { readLine } from './row-lines.ts'
-import type { Columns, Stored } from './row-lines.ts'
+import type { Columns } from './row-lines.ts'
+import type { BatchSum } from '../spec/appender.ts'
 
 /** What became of rows. */
 export interface Written {
@@ -28,7 +28,7 @@ export interface Batch {
   /** Whether they wait while their table is missing. */
   readonly waits: boolean
   /** Statements that run after the rows, in the same transaction; see `ServiceHost.appender`. */
-  readonly sums: readonly string[]
+  readonly sums: readonly BatchSum[]
 }
 
 /** Writes rows with its own database handle, on a worker thread. */
@@ -59,9 +59,6 @@ const BUSY = 250
 
 /** Milliseconds after which a batch that is not in the database goes to a file, too. */
 const PATIENCE = 350
-
-/** Maximum values of a statement of PostgreSQL, with some to spare. */
-const VALUES = 60_000
 
 /**
  * Connections to PostgreSQL, each for one table at a time, and milliseconds after which a statement stops waiting for a
@@ -124,7 +121,7 @@ export function openRowWriter({ url, spill: folder, process, report, recovered }
         done.push(...past)
         const ofRow = isFaultOfRow(error)
         const ofTable = isFaultOfTable(error)
-        if (rows.length > 1 && (ofRow || ofTable)) return insistOnEach(batch, rows, name.id)
+        if (rows.length > 1 && (ofRow || ofTable)) return insistOnHalves(batch, rows, name)
         if (ofRow || (ofTable && !batch.waits)) return { written: 0, dropped: rows.length, why: reasonOf(error) }
         report(batch.table, reasonOf(error))
         spill?.touch(batch.table)
@@ -133,13 +130,13 @@ export function openRowWriter({ url, spill: folder, process, report, recovered }
     }
   }
 
-  async function insistOnEach(batch: Batch, rows: readonly Row[], id: string): Promise<Written> {
-    let total: Written = { written: 0, dropped: 0 }
-    for (const [index, row] of rows.entries()) {
-      const { written, dropped, ...why } = await insist(batch, [row], { id, part: index + 1 })
-      total = { ...total, ...why, written: total.written + written, dropped: total.dropped + dropped }
-    }
-    return total
+  /** Finds the rows that are at fault, without a transaction for each of the others. */
+  async function insistOnHalves(batch: Batch, rows: readonly Row[], { id, part }: Name): Promise<Written> {
+    const middle = Math.floor(rows.length / 2)
+    const first = 2 * (part || 1)
+    const one = await insist(batch, rows.slice(0, middle), { id, part: first })
+    const other = await insist(batch, rows.slice(middle), { id, part: first + 1 })
+    return { ...one, ...other, written: one.written + other.written, dropped: one.dropped + other.dropped }
   }
 
   async function write(batch: Batch): Promise<Written> {
@@ -204,7 +201,14 @@ function rowsOf(lines: string): Row[] {
 
 type Row = ReturnType<typeof readLine>
 
-/** What was written in one transaction: a batch, or one of its rows, from 1. */
+/** The statements that the rows of a batch need. */
+function sumsFor({ columns, sums }: Batch, rows: readonly Row[]): readonly string[] {
+  const has = (column: string) => (row: Row) =>
+    (row.values[columns[row.columns]?.indexOf(column) ?? -1] ?? null) !== null
+  return sums.flatMap((one) => (typeof one === 'string' ? one : rows.some(has(one.with)) ? one.sum : []))
+}
+
+/** What was written in one transaction: a batch (part 0), its halves (2 and 3), their halves (4 to 7), and so on. */
 interface Name {
   readonly id: string
   readonly part: number
@@ -251,19 +255,19 @@ function openSqlite(path: string, maxPages: number | undefined): Target {
   const forgetAll = file.transaction((past: readonly string[]) => {
     for (const batch of past) prepare(forget).run(batch)
   })
-  const all = file.transaction(
-    ({ table, columns, sums }: Batch, rows: readonly Row[], { id, part }: Name, past: readonly string[]) => {
-      forgetAll(past)
-      if (prepare(note).run(id, part).changes === 0) return
-      const last = sums.length === 0 ? 0 : lastOf(table)
-      const statements: ReturnType<typeof prepare>[] = []
-      for (const { columns: number, values } of rows)
-        (statements[number] ??= insertion(table, columns[number] as Columns)).run(...values)
-      // The rows of this transaction are the only ones after the last one of before.
-      const added = `with added as (select * from ${quoted(table)} where rowid > ?)`
-      for (const sum of sums) prepare(`${added} ${sum}`).run(last)
-    },
-  )
+  const all = file.transaction((batch: Batch, rows: readonly Row[], { id, part }: Name, past: readonly string[]) => {
+    forgetAll(past)
+    if (prepare(note).run(id, part).changes === 0) return
+    const { table, columns } = batch
+    const sums = sumsFor(batch, rows)
+    const last = sums.length === 0 ? 0 : lastOf(table)
+    const statements: ReturnType<typeof prepare>[] = []
+    for (const { columns: number, values } of rows)
+      (statements[number] ??= insertion(table, columns[number] as Columns)).run(...values)
+    // The rows of this transaction are the only ones after the last one of before.
+    const added = `with added as (select * from ${quoted(table)} where rowid > ?)`
+    for (const sum of sums) prepare(`${added} ${sum}`).run(last)
+  })
   return {
     insert: async (batch, rows, name, past) => all.immediate(batch, rows, name, past),
     forget: async (past) => forgetAll.immediate(past),
@@ -276,37 +280,47 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Loads the query builder, which is large and not needed for SQLite. */
+/**
+ * Loads the query builder, which is large and not needed for SQLite. Rows go as one parameter of JSON: as a parameter for
+ * each value, most of the time would go into counting them, here and in the server.
+ */
 async function openPostgres(url: string): Promise<Target> {
   const { fromPool } = await import('./connect.ts')
   const { sql } = await import('kysely')
   const { query, close } = await fromPool(url, CONNECTIONS)
   const lockTimeout = sql.raw(`set local lock_timeout = ${LOCKED}`)
-  const anywhere = query as unknown as Kysely<Record<string, Record<string, Stored>>>
-  const placed = sql<string>`ctid::text`.as('place')
   const forgetting = (past: readonly string[]) => sql`delete from written_batches where batch = any(${past})`
+  /** The columns of a table that hold JSON: their texts are JSON already. */
+  const jsonIn = new Map<string, ReadonlySet<string>>()
+  const jsonOf = async (table: string, within: typeof query) => {
+    const found = await sql<{ name: string }>`select attname as name from pg_attribute
+      where attrelid = to_regclass(quote_ident(${table})) and atttypid in ('json'::regtype, 'jsonb'::regtype)`.execute(
+      within,
+    )
+    const names = new Set(found.rows.map(({ name }) => name))
+    jsonIn.set(table, names)
+    return names
+  }
   return {
-    insert: ({ table, columns: all, sums }, rows, { id, part }, past) =>
-      anywhere.transaction().execute(async (transaction) => {
+    insert: (batch, rows, { id, part }, past) =>
+      query.transaction().execute(async (transaction) => {
+        const { table, columns: all } = batch
+        const sums = sumsFor(batch, rows)
         await lockTimeout.execute(transaction)
         if (past.length > 0) await forgetting(past).execute(transaction)
         const noted = sql`insert into written_batches (batch, part) values (${id}, ${part}) on conflict do nothing`
         if ((await noted.execute(transaction)).numAffectedRows === 0n) return
+        const json = jsonIn.get(table) ?? (await jsonOf(table, transaction))
+        const value = (name: string) => (json.has(name) ? sql`(${sql.ref(name)} #>> '{}')::json` : sql.ref(name))
         const places: string[] = []
         for (const [number, group] of Map.groupBy(rows, (row) => row.columns)) {
           const columns = all[number] as Columns
-          const named = group.map(({ values }) =>
-            Object.fromEntries(columns.map((column, index) => [column, values[index] ?? null])),
-          )
-          const most = Math.floor(VALUES / Math.max(columns.length, 1))
-          for (let at = 0; at < named.length; at += most) {
-            const insertion = transaction
-              .insertInto(table)
-              .values(named.slice(at, at + most))
-              .onConflict((conflict) => conflict.doNothing())
-            if (sums.length === 0) await insertion.execute()
-            else for (const { place } of await insertion.returning(placed).execute()) places.push(place)
-          }
+          const named = group.map(({ values }) => Object.fromEntries(columns.map((name, at) => [name, values[at]])))
+          const names = sql.join(columns.map((name) => sql.ref(name)))
+          const added = await sql<{ place: string }>`insert into ${sql.table(table)} (${names})
+            select ${sql.join(columns.map(value))} from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(named)}::json)
+            on conflict do nothing ${sums.length > 0 ? sql`returning ctid::text as place` : sql``}`.execute(transaction)
+          for (const { place } of added.rows) places.push(place)
         }
         const added = sql`with added as (select * from ${sql.table(table)} where ctid = any(${places}::tid[]))`
         for (const sum of sums) await sql`${added} ${sql.raw(sum)}`.execute(transaction)
