@@ -70,11 +70,14 @@ type Writing = Pick<Ended, 'id' | 'at' | 'principal'> &
 export class Charges {
   readonly #counting: Pick<Counting, 'reserve' | 'settle' | 'passOn'>
   readonly #ledger: Pick<Ledger, 'charge'>
+  /** Has the row of an exchange carry its charge to the ledger. */
+  carry: (row: LedgerTable) => void
   readonly #reservations = new Map<string, Reservation>()
 
   constructor(counting: Pick<Counting, 'reserve' | 'settle' | 'passOn'>, ledger: Pick<Ledger, 'charge'>) {
     this.#counting = counting
     this.#ledger = ledger
+    this.carry = (row) => ledger.charge(row)
   }
 
   /** Takes a hold that takes the place of an earlier one of the exchange. */
@@ -107,7 +110,7 @@ export class Charges {
     const isKnown = estimate !== undefined && !charged.estimated
     const model = isKnown ? (ended.model?.model.name ?? null) : null
     const overrun = isKnown ? overrunOf(charged.micros, estimate) : null
-    this.#write({ id, at: reservation?.at ?? at, principal, micros, model, overrun })
+    if (micros !== 0) this.carry(rowOf({ id, at: reservation?.at ?? at, principal, micros, model, overrun }))
     if (!reservation) return charged
     const sums = charged.budgets.map(({ bucket }) => bucket)
     return after(this.#counting.settle({ id, sums, micros }), () => charged)
@@ -119,7 +122,8 @@ export class Charges {
    */
   async chargePart({ id, part, principal, micros }: PartCharge): Promise<UsedUp | undefined> {
     const reservation = this.#reservations.get(id)
-    this.#write({ id: `${id}.${part}`, at: reservation?.at ?? Date.now(), principal, micros })
+    if (micros !== 0)
+      this.#ledger.charge(rowOf({ id: `${id}.${part}`, at: reservation?.at ?? Date.now(), principal, micros }))
     if (!reservation) return undefined
     const { budgets, lasts, held } = reservation
     await this.#counting.settle({ id, sums: budgets.map(({ bucket }) => bucket), micros })
@@ -143,17 +147,22 @@ export class Charges {
     this.#reservations.delete(id)
     const sums = budgets.map(({ bucket }) => bucket)
     const micros = (await this.#counting.settle({ id, sums, micros: wasAsked ? 'input' : 0 })) ?? 0
-    this.#write({ id, at, principal, micros })
+    if (micros !== 0) this.carry(rowOf({ id, at, principal, micros }))
     return { micros, estimated: micros > 0, budgets }
   }
+}
 
-  #write({ id, at, principal, micros, model = null, overrun = null }: Writing): void {
-    if (micros === 0) return
-    const { kind, id: holder, owner } = principal ?? {}
-    const member = kind === 'member' ? holder : owner
-    const key = kind === 'key' ? holder : undefined
-    const [key_id, member_id] = [key ?? null, member ?? null]
-    this.#ledger.charge({ id, at: Math.round(at), key_id, member_id, micros, model, overrun })
+function rowOf({ id, at, principal, micros, model = null, overrun = null }: Writing): LedgerTable {
+  const { kind, id: holder, owner } = principal ?? {}
+  const member = (kind === 'member' ? holder : owner) ?? null
+  return {
+    id,
+    at: Math.round(at),
+    key_id: kind === 'key' ? (holder ?? null) : null,
+    member_id: member,
+    micros,
+    model,
+    overrun,
   }
 }
 

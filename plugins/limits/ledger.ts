@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Appender, RowCounters, ServiceHost, TableQueries } from '../../engine/index.ts'
+import type { Appender, RowCounters, ServiceHost, Services, TableQueries } from '../../engine/index.ts'
 import { server } from './bucket.ts'
 import type { Seed } from './counters.ts'
 import { SLOT } from './overruns.ts'
@@ -17,14 +17,14 @@ const COMPARED = 3_720_000
 const BATCH = 500
 const PAUSE = 20
 
-/** Adds the rows of a batch to the sums of their buckets and days, except those from before a reset. */
-const addToSums = `
+/** Adds charges to the sums of their buckets and days, except those from before a reset. */
+const addToSums = (charges: string) => `
   insert into limits_sums (bucket, day, micros)
   select charged.bucket, charged.at / ${DAY}, sum(charged.micros)
   from (
-    select '${server}' as bucket, at, micros from added
-    union all select 'key:' || key_id, at, micros from added where key_id is not null
-    union all select 'member:' || member_id, at, micros from added where member_id is not null
+    select '${server}' as bucket, at, micros from ${charges}
+    union all select 'key:' || key_id, at, micros from ${charges} where key_id is not null
+    union all select 'member:' || member_id, at, micros from ${charges} where member_id is not null
   ) as charged
   left join limits_resets on limits_resets.bucket = charged.bucket
   where charged.at >= coalesce(limits_resets.at, 0)
@@ -32,25 +32,36 @@ const addToSums = `
   order by charged.bucket, charged.at / ${DAY}
   on conflict (bucket, day) do update set micros = limits_sums.micros + excluded.micros`
 
-/** Counts the rows of a batch by what they cost of their estimates. */
-const countOverruns = `
+/** Counts charges by what they are of their estimates. */
+const countOverruns = (charges: string) => `
   insert into limits_overruns (model, key_id, slot, overrun, count)
   select model, coalesce(key_id, ''), at / ${SLOT}, overrun, count(*)
-  from added
+  from ${charges}
   where model is not null and overrun is not null
   group by model, coalesce(key_id, ''), at / ${SLOT}, overrun
   order by model, coalesce(key_id, ''), at / ${SLOT}, overrun
   on conflict (slot, model, key_id, overrun) do update set count = limits_overruns.count + excluded.count`
 
+const columns = 'id, at, key_id, member_id, micros, model, overrun'
+
+/** The charges in a batch of rows of the request log, but for those of exchanges that are charged already. */
+const carried = `(
+  select id, charged_at as at, key_id, member_id, charged_micros as micros, model, charged_overrun as overrun
+  from added
+  where charged_micros is not null and not exists (select 1 from limits_ledger where limits_ledger.id = added.id)
+) as carried`
+
+const keepCarried = `insert into limits_ledger (${columns}) select ${columns} from ${carried} where true on conflict do nothing`
+
 /** The key of an advisory lock of PostgreSQL: "sums" in ASCII. */
 const LOCK = 0x73_75_6d_73
 
 /**
- * Statements for a batch of rows. On PostgreSQL, a reset that is not committed yet is waited for: what it forgets would
+ * Statements for a batch of charges. On PostgreSQL, a reset that is not committed yet is waited for: what it forgets would
  * otherwise be added after it. On SQLite, transactions run one after the other.
  */
-function sumsOf(dialect: ServiceHost['dialect']): readonly string[] {
-  const sums = [addToSums, countOverruns]
+function sumsOf(charges: string, dialect: ServiceHost['dialect']): readonly string[] {
+  const sums = [addToSums(charges), countOverruns(charges)]
   return dialect === 'postgres' ? [`select pg_advisory_xact_lock_shared(${LOCK})`, ...sums] : sums
 }
 
@@ -73,7 +84,7 @@ export class Ledger {
   constructor(host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'appender' | 'dialect' | 'connectRedis'>) {
     this.#host = host
     this.compared = host.dialect === 'postgres' && !host.connectRedis ? COMPARED : 0
-    this.#rows = host.appender('limits_ledger', { waits: true, sums: sumsOf(host.dialect) })
+    this.#rows = host.appender('limits_ledger', { waits: true, sums: sumsOf('added', host.dialect) })
   }
 
   /**
@@ -89,6 +100,12 @@ export class Ledger {
   /** Never waits, never throws. */
   charge(row: LedgerTable): void {
     this.#rows.append(row)
+  }
+
+  /** What has rows of exchanges carry their charges, which are written with them. */
+  get keeper(): Parameters<Services['requests']['keepCharges']>[0] {
+    const sums = [...sumsOf(carried, this.#host.dialect), keepCarried]
+    return { sums: sums.map((sum) => ({ with: 'charged_micros', sum })), alone: (charge) => this.charge(charge) }
   }
 
   /** What was spent, as far as rows were written. Rejects while the database fails. */

@@ -145,6 +145,7 @@ export default defineService({
   section: 'rate_limits',
   settings,
   migrations,
+  uses: ['requests'],
   check: checkLimits,
   async open(host) {
     const ledger = new Ledger(host)
@@ -181,7 +182,7 @@ export default defineService({
       return many.map(([, budget], index) => budgetState(budget, states[index] as SumState, now))
     }
     return {
-      configure(limitSettings) {
+      configure(limitSettings, { requests }) {
         const whole = limitSettings.budget.server
         const rules = new RuleBook(limitSettings)
         const view: Limits = {
@@ -215,6 +216,8 @@ export default defineService({
           overruns,
           running,
         }
+        requests.keepCharges(ledger.keeper)
+        charges.carry = (row) => requests.charge(row)
         return { view, live: () => void (counting.onFailure = limitSettings.on_store_failure) }
       },
       close() {

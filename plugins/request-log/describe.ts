@@ -28,7 +28,15 @@ export function requestLine(row: RequestsTable, names: Names, style: Styling): s
 
 /** An exchange as JSON: its columns by their names, and its parsed metadata with the runs of stages. */
 export function requestJson(row: RequestsTable, names: Names): JsonObject {
-  const { metadata, stream, tags, ...columns } = row
+  const {
+    metadata,
+    stream,
+    tags,
+    charged_at: _at,
+    charged_micros: _micros,
+    charged_overrun: _overrun,
+    ...columns
+  } = row
   const key = keyName(row, names)
   const parsed = metadataOf(metadata)
   const { laps: _laps, ...notes } = parsed

@@ -10,6 +10,8 @@ import { checkLogging, loggingSchema } from './logging.ts'
 import type { LoggingSettings } from './logging.ts'
 import { NewRows } from './new-rows.ts'
 import type { PipelineTimes } from './pipeline-times.ts'
+import { RowCharges } from './row-charges.ts'
+import type { Charge, ChargeKeeper } from './row-charges.ts'
 import { columnsOf } from './row.ts'
 import type { LogRow } from './row.ts'
 import { HOUR, addUp, expired } from './sums.ts'
@@ -28,6 +30,10 @@ export interface Requests {
    * never throws.
    */
   write(row: LogRow, scope?: Pick<Scope, 'id'>): void
+  /** Has the row of an exchange carry what it was charged. Never waits, never throws. */
+  charge(charge: Charge): void
+  /** Says who keeps charges. */
+  keepCharges(keeper: ChargeKeeper): void
   /** Counters of the rows of this process. */
   readonly counters: RowCounters
   /** A slice of the rows that match a filter, in the order of their start. */
@@ -101,9 +107,10 @@ export default defineService({
   check: checkLogging,
   open(host) {
     const rows = host.appender('requests', { waits: true, sums: addUp })
-    const columns = (row: LogRow, version: string, problem: string): RequestsTable | undefined => {
+    const charges = new RowCharges()
+    const columns = (row: LogRow, charge: Charge | undefined, version: string, problem: string) => {
       try {
-        return columnsOf(row, version, host.scrub)
+        return columnsOf(row, charge, version, host.scrub)
       } catch (error) {
         host.log.error({ err: error }, problem)
         return undefined
@@ -180,11 +187,18 @@ export default defineService({
         // A gateway that never runs for an hour deletes, too. Commands write no rows, so they delete none.
         if (!hasWritten) void expireNow()
         hasWritten = true
-        const whole = columns(row, version, 'a log row cannot be written down as it is')
-        const stored = whole ?? columns({ ...row, metadata: {} }, version, 'a log row cannot be written down')
+        const charge = charges.take(row.id)
+        const whole = columns(row, charge, version, 'a log row cannot be written down as it is')
+        const stored = whole ?? columns({ ...row, metadata: {} }, charge, version, 'a log row cannot be written down')
         if (stored) rows.append(stored)
         else unread += 1
+        if (!stored && charge) charges.keeper?.alone(charge)
         if (scope) captures.store(row, scope)
+      },
+      charge: (charge) => charges.give(charge),
+      keepCharges(keeper) {
+        charges.keeper = keeper
+        host.appender('requests', { sums: [...addUp, ...keeper.sums] })
       },
       captured: (id) => captures.find(id),
       countOld: async (cleanup) => (await cleaning()).countOld(cleaned, cleanup),
@@ -237,6 +251,7 @@ export default defineService({
       async close() {
         clearInterval(hourly)
         captures.close()
+        charges.flush()
         stopping.abort()
         await earlier
       },

@@ -1,5 +1,6 @@
 import { mapMembers } from '../../engine/kit.ts'
 import type { Json, Lap, StagePlace } from '../../engine/index.ts'
+import type { Charge } from './row-charges.ts'
 import type { RequestsTable } from './table.ts'
 
 /** The row of an exchange. Times in milliseconds, tokens in disjoint buckets, money in micro-USD. */
@@ -66,7 +67,12 @@ export type StoredLap = readonly [string, number, number, number?, Lap['outcome'
  * A row as it is stored. Values of a client or a provider pass through `scrub`.
  * @param configVersion version of the configuration that served the exchange
  */
-export function columnsOf(row: LogRow, configVersion: string, scrub: (text: string) => string): RequestsTable {
+export function columnsOf(
+  row: LogRow,
+  charge: Charge | undefined,
+  configVersion: string,
+  scrub: (text: string) => string,
+): RequestsTable {
   return {
     id: row.id,
     at: Math.round(row.at),
@@ -102,6 +108,9 @@ export function columnsOf(row: LogRow, configVersion: string, scrub: (text: stri
     savings_micros: count(row.savingsMicros),
     pipeline: row.pipeline,
     failed_providers: row.failedProviders ? JSON.stringify(row.failedProviders) : null,
+    charged_at: charge?.at ?? null,
+    charged_micros: charge?.micros ?? null,
+    charged_overrun: charge?.overrun ?? null,
     metadata: metadataOf(row, scrub),
   }
 }
@@ -112,8 +121,7 @@ const keptLaps = 200
 /** The names of stages come from the configuration, so they are not scrubbed. */
 function metadataOf({ metadata, laps }: LogRow, scrub: (text: string) => string): string {
   const text = JSON.stringify(mapMembers(metadata, scrub)) ?? '{}'
-  if (laps.length === 0) return text
-  return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"laps":[${storedLaps(laps)}]}`
+  return laps.length === 0 ? text : withLaps(text, laps)
 }
 
 /** Milliseconds, to the microsecond. */
@@ -122,15 +130,19 @@ export function microseconds(milliseconds: number): number {
 }
 
 /**
- * The runs as `StoredLap`. They are most of the text of a row, so it is printed by hand, digit by digit into one buffer:
- * an array of parts would take three times the memory.
+ * An object as JSON, to which the runs are added as `StoredLap`. They are most of the text of a row, so it is printed by
+ * hand, digit by digit into one buffer: an array of parts would take three times the memory.
  */
-function storedLaps(laps: readonly Lap[]): string {
+function withLaps(object: string, laps: readonly Lap[]): string {
   let end = 0
   const print = (text: string) => {
     if (end + 3 * text.length > page.length) page = Buffer.concat([page], 2 * page.length + 3 * text.length)
     end += page.write(text, end)
   }
+  print(object)
+  // The last brace comes after the runs.
+  end--
+  print(object === '{}' ? '"laps":[' : ',"laps":[')
   const last = Math.min(laps.length, keptLaps)
   for (let index = 0; index < last; index++) {
     const { stage, at, milliseconds, attempt = 0, outcome } = laps[index] as Lap
@@ -143,6 +155,7 @@ function storedLaps(laps: readonly Lap[]): string {
     else if (attempt !== 0) print(attempt === 1 ? ',1' : `,${attempt}`)
     print(index < last - 1 ? '],' : ']')
   }
+  print(']}')
   return page.toString('utf8', 0, end)
 }
 

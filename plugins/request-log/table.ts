@@ -44,6 +44,10 @@ export interface RequestsTable {
   pipeline: string | null
   /** JSON list of the providers that failed the request, also where another one answered; null: none did. */
   failed_providers: string | null
+  /** The charge of the exchange, if it goes with the row: when, micro-USD, and tenths of the estimate. */
+  charged_at: number | null
+  charged_micros: number | null
+  charged_overrun: number | null
   /** JSON object. */
   metadata: string
 }
@@ -230,6 +234,15 @@ const failedProviders: ServiceMigration = {
   },
 }
 
+/** Charges come to the ledger of budgets with the rows of their exchanges. */
+const charges: ServiceMigration = {
+  name: '0011-charges',
+  async up(queries) {
+    for (const name of ['charged_at', 'charged_micros', 'charged_overrun'])
+      await queries.schema.alterTable('requests').addColumn(name, 'bigint').execute()
+  },
+}
+
 export const migrations = [
   table,
   columns,
@@ -240,4 +253,5 @@ export const migrations = [
   judged,
   unsummedRows,
   failedProviders,
+  charges,
 ]

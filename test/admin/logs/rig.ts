@@ -60,6 +60,9 @@ export function rowWith(id: string, fields: Partial<RequestsTable> = {}): Reques
     ended: start + 50,
     pipeline: null,
     failed_providers: null,
+    charged_at: null,
+    charged_micros: null,
+    charged_overrun: null,
     metadata: '{}',
     ...fields,
   }

@@ -59,6 +59,9 @@ const COLUMNS = {
   savings_micros: -7,
   pipeline: 'chat-completions',
   failed_providers: '["p"]',
+  charged_at: null,
+  charged_micros: null,
+  charged_overrun: null,
   metadata: '{"times":{"call":90.5}}',
 }
 
