@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openRowWriter } from './row-writer.ts'
 import type { Batch, RowWriterOptions, Written } from './row-writer.ts'
@@ -29,8 +30,25 @@ const writer = openRowWriter({
   recovered: (table, recovered, own) => answer({ table, recovered, own }),
 })
 
+/**
+ * Milliseconds from one batch of a table to the next while many rows come, and characters of rows that are many. Sums are
+ * written once per batch, so larger batches cost less. A row is still in the database or a file within a second.
+ */
+const PACE = 200
+const MANY = 16 * 1024
+
+/** When the last batch of each table was begun. */
+const begun = new Map<string, number>()
+
+async function paced({ table, rows }: Batch): Promise<void> {
+  const rest = (begun.get(table) ?? -PACE) + PACE - performance.now()
+  if (rows.length > MANY && rest > 0) await wait(rest)
+  begun.set(table, performance.now())
+}
+
 port.on('message', async (message: ToWorker) => {
   if (message !== 'close') {
+    await paced(message)
     const written = await writer.write(message)
     return message.rows === '' ? undefined : answer({ table: message.table, ...written })
   }
