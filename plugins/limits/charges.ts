@@ -62,10 +62,6 @@ export interface Charged {
   readonly budgets: readonly BudgetRule[]
 }
 
-type Writing = Pick<Ended, 'id' | 'at' | 'principal'> &
-  Pick<LedgerTable, 'micros'> &
-  Partial<Pick<LedgerTable, 'model' | 'overrun'>>
-
 /** Charges the exchanges of this process, each once. */
 export class Charges {
   readonly #counting: Pick<Counting, 'reserve' | 'settle' | 'passOn'>
@@ -99,18 +95,16 @@ export class Charges {
 
   /** Writes what an exchange cost into the ledger, and ends its hold, if it has one. */
   charge(ended: Ended): Soon<Charged> {
-    const { id, at, principal } = ended
+    const { id, at, principal, model, charged: before = 0 } = ended
     const reservation = this.#reservations.get(id)
-    this.#reservations.delete(id)
-    const { charged: before = 0 } = ended
+    if (reservation) this.#reservations.delete(id)
     const due = chargeOf(ended, reservation)
-    const charged = before > due.micros ? { ...due, micros: before } : due
+    const charged = due.micros >= before ? due : { ...due, micros: before }
     const micros = charged.micros - before
-    const estimate = estimateOf(ended.model, reservation)
-    const isKnown = estimate !== undefined && !charged.estimated
-    const model = isKnown ? (ended.model?.model.name ?? null) : null
-    const overrun = isKnown ? overrunOf(charged.micros, estimate) : null
-    if (micros !== 0) this.carry(rowOf({ id, at: reservation?.at ?? at, principal, micros, model, overrun }))
+    const estimate = charged.estimated ? undefined : estimateOf(model, reservation)
+    const name = model?.model.name ?? null
+    const learned = estimate === undefined ? undefined : { model: name, overrun: overrunOf(charged.micros, estimate) }
+    if (micros !== 0) this.carry(rowOf(id, reservation?.at ?? at, principal, micros, learned))
     if (!reservation) return charged
     const sums = charged.budgets.map(({ bucket }) => bucket)
     return after(this.#counting.settle({ id, sums, micros }), () => charged)
@@ -122,8 +116,7 @@ export class Charges {
    */
   async chargePart({ id, part, principal, micros }: PartCharge): Promise<UsedUp | undefined> {
     const reservation = this.#reservations.get(id)
-    if (micros !== 0)
-      this.#ledger.charge(rowOf({ id: `${id}.${part}`, at: reservation?.at ?? Date.now(), principal, micros }))
+    if (micros !== 0) this.#ledger.charge(rowOf(`${id}.${part}`, reservation?.at ?? Date.now(), principal, micros))
     if (!reservation) return undefined
     const { budgets, lasts, held } = reservation
     await this.#counting.settle({ id, sums: budgets.map(({ bucket }) => bucket), micros })
@@ -147,24 +140,31 @@ export class Charges {
     this.#reservations.delete(id)
     const sums = budgets.map(({ bucket }) => bucket)
     const micros = (await this.#counting.settle({ id, sums, micros: wasAsked ? 'input' : 0 })) ?? 0
-    if (micros !== 0) this.carry(rowOf({ id, at, principal, micros }))
+    if (micros !== 0) this.carry(rowOf(id, at, principal, micros))
     return { micros, estimated: micros > 0, budgets }
   }
 }
 
-function rowOf({ id, at, principal, micros, model = null, overrun = null }: Writing): LedgerTable {
-  const { kind, id: holder, owner } = principal ?? {}
-  const member = (kind === 'member' ? holder : owner) ?? null
+function rowOf(
+  id: string,
+  at: number,
+  principal: Principal | undefined,
+  micros: number,
+  learned: Pick<LedgerTable, 'model' | 'overrun'> = unknown,
+): LedgerTable {
+  const isKey = principal?.kind === 'key'
   return {
     id,
     at: Math.round(at),
-    key_id: kind === 'key' ? (holder ?? null) : null,
-    member_id: member,
+    key_id: isKey ? principal.id : null,
+    member_id: (principal?.kind === 'member' ? principal.id : principal?.owner) ?? null,
     micros,
-    model,
-    overrun,
+    model: learned.model,
+    overrun: learned.overrun,
   }
 }
+
+const unknown = { model: null, overrun: null }
 
 const none: readonly never[] = []
 

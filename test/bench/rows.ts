@@ -60,6 +60,9 @@ const rowOf = (id: string, index: number) => ({
   savings_micros: null,
   pipeline: 'chat-completions',
   failed_providers: null,
+  charged_at: Date.now(),
+  charged_micros: 400,
+  charged_overrun: 10,
   metadata: JSON.stringify({
     times: { upstream: 811.1 },
     stop: 'stop',
@@ -69,30 +72,19 @@ const rowOf = (id: string, index: number) => ({
 
 try {
   for (const service of [requests, limits]) await migrateService(database, service, log)
-  let sums: readonly string[] = []
-  const appender = (_table: string, given: { readonly sums?: readonly string[] }) => {
-    sums = given.sums ?? []
-  }
-  new Ledger({ dialect: database.dialect, appender } as never)
+  const appender = () => ({ append: () => undefined })
+  const { keeper } = new Ledger({ dialect: database.dialect, appender } as never)
+  const sums = [...addUp, ...keeper.sums]
   const writer = openRowWriter({ url: database.url, process: 'bench', report: console.error, recovered: () => {} })
   let number = 0
   for (const size of [50, 200, 1_000, 5_000]) {
     const [began, spent] = [performance.now(), process.cpuUsage()]
     for (let from = 0; from < count; from += size) {
-      const [rows, charges] = [new RowLines(), new RowLines()]
-      const lines: [string[], string[]] = [[], []]
-      for (let index = from; index < from + size; index++) {
-        const row = rowOf(`0199${String(number++).padStart(32, '0')}`, index)
-        const { id, at, key_id, member_id, cost_micros: micros, model } = row
-        lines[0].push(rows.lineOf(row))
-        lines[1].push(charges.lineOf({ id, at, key_id, member_id, micros, model, overrun: 10 }))
-      }
-      const batch = (table: string, { columns }: RowLines, texts: readonly string[], of: readonly string[]) =>
-        writer.write({ table, columns, rows: texts.join('\n'), waits: true, sums: of })
-      await Promise.all([
-        batch('requests', rows, lines[0], addUp),
-        ...(process.env['NO_CHARGES'] ? [] : [batch('limits_ledger', charges, lines[1], sums)]),
-      ])
+      const lines = new RowLines()
+      const texts = Array.from({ length: size }, (_, index) =>
+        lines.lineOf(rowOf(`0199${String(number++).padStart(32, '0')}`, from + index)),
+      )
+      await writer.write({ table: 'requests', columns: lines.columns, rows: texts.join('\n'), waits: true, sums })
     }
     const { user, system } = process.cpuUsage(spent)
     const seconds = (performance.now() - began) / 1_000
