@@ -9,8 +9,8 @@ import type { FromWorker, Recovered } from './worker.ts'
 type Told = FromWorker extends infer One ? (One extends unknown ? Omit<One, 'table'> : never) : never
 
 /**
- * Rows per batch, and milliseconds after which a smaller batch is sent. A killed process loses the rows of that time
- * and of one batch being written: 100 ms in total with a database that keeps up.
+ * Rows per batch, and milliseconds after which a smaller batch is sent. A killed process loses the rows of that time,
+ * of the batch being written, and of the one before it: half a second in total while many rows come.
  */
 const BATCH = 200
 const PERIOD = 50

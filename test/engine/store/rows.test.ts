@@ -121,6 +121,32 @@ function contract(open: () => Promise<Database>): void {
 
 describe('rows in bulk', () => {
   onBothDatabases(contract, (url) => {
+    it('take texts for columns of any type', async () => {
+      const database = await openDatabase(url())
+      const rows = new Rows({ url: url(), log })
+      try {
+        await database.rows(
+          'create table eggs (id text primary key, facts jsonb, note json, marks text[], at timestamptz, big boolean)',
+        )
+        const row = { id: 'a', facts: '{"white":true}', note: '[1, "two"]', marks: '{x,y}', at: '2026-01-02Z', big: 1 }
+        rows.of('eggs').append(row)
+        rows.of('eggs').append({ ...row, id: 'b', facts: null, note: null, marks: null, at: null, big: null })
+        rows.of('eggs').append({ ...row, id: 'c', facts: 'no JSON' })
+        await rows.flush()
+        expect(rows.of('eggs').counters).to.include({ written: 2, dropped: 1 })
+        const statement = `select id, facts->>'white' as white, note->>1 as two, marks[2] as mark,
+          extract(day from at at time zone 'UTC')::int as day, big from eggs order by id`
+        expect(await database.rows(statement)).to.deep.equal([
+          { id: 'a', white: 'true', two: 'two', mark: 'y', day: 2, big: true },
+          { id: 'b', white: null, two: null, mark: null, day: null, big: null },
+        ])
+      } finally {
+        await rows.close()
+        await database.rows('drop table eggs')
+        await database.close()
+      }
+    })
+
     it('are written while others wait for locked tables, which alone are failing', async function () {
       this.timeout(60_000)
       const database = await openDatabase(url())
