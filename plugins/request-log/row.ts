@@ -184,6 +184,8 @@ function headOf(stage: StagePlace): string {
   return head
 }
 
+/** A whole number that a column takes, whatever a provider has reported: a row that is refused loses its charge. */
 function count(value: number | null): number | null {
-  return Number.isFinite(value) ? Math.round(value as number) : null
+  if (!Number.isFinite(value)) return null
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value as number)))
 }

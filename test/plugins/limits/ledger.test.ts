@@ -11,6 +11,8 @@ import { migrateService } from '../../../engine/store/migrate-service.ts'
 import { Rows } from '../../../engine/store/rows.ts'
 import { Ledger } from '../../../plugins/limits/ledger.ts'
 import limits from '../../../plugins/limits/limits.ts'
+import requests from '../../../plugins/request-log/requests.ts'
+import { logRow, openRequestLog } from '../../support/request-log.ts'
 import { Overruns } from '../../../plugins/limits/overruns.ts'
 import { startsAround } from '../../../plugins/limits/period.ts'
 import { postgres } from '../../support/services.ts'
@@ -67,6 +69,53 @@ function contract(open: () => Promise<Database>): void {
     charge('a', noon, 70)
     charge('b', noon, 1)
     expect(await spent('key:k')).to.equal(6)
+  })
+
+  it('takes charges from the rows of their exchanges, each once, and those without a row alone', async () => {
+    await migrateService(database, requests, log)
+    const written = openRequestLog(database)
+    const { view } = written
+    view.keepCharges(ledger.keeper)
+    const give = (id: string, micros: number, at = noon) =>
+      view.charge({ id, at, key_id: 'k', member_id: 'm-1', micros, model: 'small-1', overrun: 20 })
+    try {
+      charge('before', noon, 5)
+      await rows.flush()
+      await ledger.reset('member:m-1', noon, async () => undefined)
+      for (const [id, micros, at] of [
+        ['a', 10, noon],
+        ['b', 100, noon - 1],
+        ['before', 1_000, noon],
+      ] as const) {
+        give(id, micros, at)
+        view.write(logRow(id))
+      }
+      view.write(logRow('free'))
+      give('alone', 10_000)
+      await new Promise(setImmediate)
+      // Its row comes too late.
+      view.write(logRow('alone'))
+      await written.rows.flush()
+      expect([await spent('key:k'), await spent('server')]).to.deep.equal([10_115, 10_115])
+      expect(await spent('member:m-1')).to.equal(10_010)
+      const kept = await database.rows<object>('select * from limits_ledger order by id')
+      expect(kept[0]).to.deep.equal({
+        id: 'a',
+        at: noon,
+        key_id: 'k',
+        member_id: 'm-1',
+        micros: 10,
+        model: 'small-1',
+        overrun: 20,
+      })
+      expect(kept.map((row) => (row as { id: string }).id)).to.deep.equal(['a', 'alone', 'b', 'before'])
+      const [counted] = await database.rows<{ count: number }>('select sum(count) as count from limits_overruns')
+      expect(Number(counted?.count)).to.equal(3)
+      expect(await database.rows('select id from requests')).to.have.length(5)
+    } finally {
+      await written.rows.close()
+      await database.rows('delete from requests')
+    }
   })
 
   it('adds up the rows of several processes', async () => {
