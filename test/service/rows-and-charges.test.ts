@@ -82,10 +82,10 @@ describe('rows and charges', function () {
   let serving: Serving | undefined
 
   const start = async (): Promise<string> => {
-    serving = startServe(folder, { SLUICE_CONFIG: 'sluice.yaml' }, '--json')
-    const { out, until } = serving
-    await until(() => out.some((line) => line.includes('"url"')))
-    return (Object.assign({}, ...out.map((line) => JSON.parse(line) as object)) as { url: string }).url
+    const started = startServe(folder, { SLUICE_CONFIG: 'sluice.yaml' }, '--json')
+    serving = started
+    await started.until(() => started.out.some((line) => line.includes('"url"')))
+    return (Object.assign({}, ...started.out.map((line) => JSON.parse(line) as object)) as { url: string }).url
   }
   /** Ends the gateway without a warning; returns when. */
   const kill = async (): Promise<number> => {
