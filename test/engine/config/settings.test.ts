@@ -257,7 +257,7 @@ models:
       '{ input: 1, output: 2 }',
       '{ input: 1, output: 2, cache_read: 0.1 }',
       '{ input: 1 }',
-      '{ seconds: 1 }',
+      '{ seconds: 0.0001 }',
     ]
     const models = prices.map((pricing, at) => `  - { name: m${at}, provider: far, pricing: ${pricing} }\n`)
     const text = `providers: [{ name: far, type: remote, api_key: long-enough }]\nmodels:\n${models.join('')}`
