@@ -139,6 +139,7 @@ describe('routing/settings', () => {
     ])
     expect(await check('{ judge: { enabled: true, model: echo } }')).to.deep.equal([
       1,
+      'warning: has no effect while smart routing is off [routing]',
       'the model "echo" lacks supports_mapeval, so it cannot judge [reference]',
     ])
     expect(await check('{ baseline_model: ekko }')).to.deep.equal([
