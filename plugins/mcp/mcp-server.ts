@@ -223,7 +223,7 @@ function checkDoubts(server: McpServer, report: RecordReport): void {
     warn(['url'], 'transport', 'looks like the address of the earlier transport (HTTP+SSE), which is not spoken here')
   for (const [name, value] of Object.entries(headers)) {
     if (value === '') warn(['headers', name], 'header', 'is sent without a value')
-    if (/\s\$[A-Z_][A-Z0-9_]*$/.test(value))
+    if (/^\S{1,32} \$[A-Z_][A-Z0-9_]{0,127}$/.test(value))
       warn(['headers', name], 'interpolation', 'is taken as it is; a variable is written ${NAME}')
   }
   const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')
