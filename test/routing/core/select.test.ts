@@ -201,7 +201,8 @@ describe('routing/select', () => {
     const output = async (body: object) => ((await rig.ask(body)).routing['estimate'] as JsonObject)['output']
     expect(await output({ ...hard(0.5), max_tokens: 50 })).to.equal(50)
     expect(await output(hard(0.1))).to.equal(200)
-    for (let count = 0; count < 5; count++) await rig.ask(hard(0.5))
+    // One answer of a conversation counts, so equal asks are one.
+    for (let count = 0; count < 5; count++) await rig.ask(hard(`0.5, question ${count}`))
     // The answers of the upstream have 4 tokens.
     expect(await output(hard(0.5))).to.equal(4)
   })
