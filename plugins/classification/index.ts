@@ -35,7 +35,7 @@ export default definePlugin({
       summary:
         'The text of the last user turn: the probability that a model of the class economy fails, and what a dear one gains.',
       module: moduleBeside('structural', import.meta.url),
-      quick: 1_500,
+      quick: 2_000,
     }),
   ],
   services: [calibration, signals],
