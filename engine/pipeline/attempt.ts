@@ -5,17 +5,17 @@ import type { Retry } from '../spec/error-table.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
 import { puts } from './bag.ts'
-import type { Bag } from './bag.ts'
+import type { Bag, Put } from './bag.ts'
 import { FurtherTries } from './further-tries.ts'
-import type { Waits } from './further-tries.ts'
+import type { TryRules, Waits } from './further-tries.ts'
 import { usualFailures } from './format.ts'
 import { followed } from './later.ts'
 import { milliseconds } from './options.ts'
 import type { RequestRetries, RetryBudget, RetryShare } from './retry-budget.ts'
 import type { RunScope, Step } from './step.ts'
 
-/** An `attempt` step, ready to run. */
-export interface Attempt extends Waits {
+/** What an `attempt` says. */
+export interface AttemptOptions extends Waits {
   readonly tries: number
   /** Values of `error.tags`, upstream statuses, and the classes `4xx` and `5xx`. */
   readonly on: readonly string[]
@@ -24,16 +24,13 @@ export interface Attempt extends Waits {
   readonly at: string
   /** Slots that its steps provide. */
   readonly gives: readonly string[]
-  readonly run: Step
-  /** Runs when the last try failed with an error that matches `on`, whether or not another try could have helped. */
-  readonly otherwise?: Step
   /** The retries of all attempts of this process. */
   readonly retries: RetryBudget
   readonly budget: RetryShare
 }
 
 /** The options of an `attempt` as its schema accepts them. */
-export function triesOf(options: JsonObject): Waits & Pick<Attempt, 'tries' | 'on' | 'budget'> {
+export function triesOf(options: JsonObject): Waits & Pick<AttemptOptions, 'tries' | 'on' | 'budget'> {
   const { tries, on, wait, wait_max: waitMax, budget, budget_floor: floor } = options
   return {
     tries: Number(tries),
@@ -44,6 +41,89 @@ export function triesOf(options: JsonObject): Waits & Pick<Attempt, 'tries' | 'o
   }
 }
 
+/** An `attempt`, ready to run. */
+export class Attempt {
+  readonly options: AttemptOptions
+  readonly rules: TryRules
+  readonly #copies: readonly Put[]
+  readonly #matches: (error: GatewayError) => boolean
+
+  constructor(options: AttemptOptions) {
+    this.options = options
+    this.rules = { ...options, where: placed(options.on) }
+    this.#copies = puts(['model', ...options.gives] as SlotName[])
+    this.#matches = matcher(options.on)
+  }
+
+  /** Takes the slots of the try that succeeded. */
+  take(slots: Bag, own: Bag): void {
+    for (const copy of this.#copies) copy(slots, own)
+  }
+
+  /**
+   * Whether `otherwise` runs after the last try failed: if the error matches `on`, whether or not another try could have
+   * helped.
+   */
+  rescues(thrown: unknown, scope: RunScope): boolean {
+    return this.#matches(asGatewayError(thrown)) && !over(scope)
+  }
+}
+
+/** The tries of one exchange. */
+export class Tries {
+  readonly #attempt: Attempt
+  readonly #candidates: readonly Candidate[]
+  readonly #calls: RequestRetries
+  /** In most exchanges the first try succeeds. */
+  #further: FurtherTries | undefined
+  #candidate: Candidate | undefined
+
+  constructor(attempt: Attempt, slots: Bag) {
+    const { over: from, retries } = attempt.options
+    this.#attempt = attempt
+    this.#candidates = (slots[from as SlotName] ?? []) as readonly Candidate[]
+    this.#calls = retries.request()
+  }
+
+  /** The number of the present try, from 1. */
+  get number(): number {
+    return this.#further?.number ?? 1
+  }
+
+  /** The candidate of the first try. */
+  first(): Candidate {
+    const [candidate] = this.#candidates
+    if (candidate === undefined) {
+      const error = new GatewayError('internal_error', {}, { cause: new Error('there is no candidate to try') })
+      error.at = `${this.#attempt.options.at} (attempt)`
+      this.end()
+      throw error
+    }
+    this.#calls.call(candidate.provider.name)
+    return (this.#candidate = candidate)
+  }
+
+  /** The candidate of the next try after one has failed. Rejects with the error of the attempt if there is none. */
+  async next(thrown: unknown, scope: RunScope): Promise<Candidate> {
+    // There was no candidate at all.
+    if (this.#candidate === undefined) throw thrown
+    try {
+      const error = asGatewayError(thrown)
+      this.#further ??= new FurtherTries(this.#candidates, this.#calls, this.#attempt.rules)
+      noteFailure(scope, this.#candidate, error)
+      return (this.#candidate = await following(this.#further, error, scope))
+    } catch (last) {
+      this.end()
+      throw last
+    }
+  }
+
+  /** No further candidate is tried. */
+  end(): void {
+    this.#calls.end()
+  }
+}
+
 /**
  * Tries candidates until one succeeds. Each try starts from the same slots, with the next candidate as `model`; after
  * the last candidate it starts over. A candidate whose error allows another try only elsewhere is not tried twice in a
@@ -51,14 +131,12 @@ export function triesOf(options: JsonObject): Waits & Pick<Attempt, 'tries' | 'o
  * A candidate that a stage passes over (tag `passed-over`) counts as no try and is not tried again. Rejects with the
  * last error of a try.
  */
-export function attemptStep(attempt: Attempt): Step {
-  const tries = triesStep(attempt)
-  const { otherwise } = attempt
+export function attemptStep(attempt: Attempt, run: Step, otherwise?: Step): Step {
+  const tries = triesStep(attempt, run)
   if (otherwise === undefined) return tries
-  const matches = matcher(attempt.on)
   return (slots, scope) => {
     const rescue = (thrown: unknown) => {
-      if (!matches(asGatewayError(thrown)) || over(scope)) throw thrown
+      if (!attempt.rescues(thrown, scope)) throw thrown
       // A try works on a copy, so these are the slots from before it.
       return otherwise(slots, scope)
     }
@@ -71,66 +149,39 @@ export function attemptStep(attempt: Attempt): Step {
   }
 }
 
-function triesStep(attempt: Attempt): Step {
-  const copies = puts(['model', ...attempt.gives] as SlotName[])
-  const where = placed(attempt.on)
+function triesStep(attempt: Attempt, run: Step): Step {
   return (slots, scope) => {
-    const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
-    const calls = attempt.retries.request()
+    const tries = new Tries(attempt, slots)
     const ended = (own: Bag) => {
-      calls.end()
-      for (const copy of copies) copy(slots, own)
+      tries.end()
+      attempt.take(slots, own)
     }
-    const begin = (own: Bag, number: number) => {
-      scope.attempt = number
-      return attempt.run(own, scope)
+    const begin = (own: Bag) => {
+      scope.attempt = tries.number
+      return run(own, scope)
     }
-    /** The further tries: in most exchanges the first one succeeds. */
-    const others = async (candidate: Candidate, thrown: unknown) => {
-      try {
-        const further = new FurtherTries(candidates, calls, { ...attempt, where })
-        for (let [failed, error] = [candidate, asGatewayError(thrown)]; ;) {
-          noteFailure(scope, failed, error)
-          const next = await following(further, error, scope)
-          const own: Bag = { ...slots, model: next }
-          try {
-            await begin(own, further.number)
-          } catch (again) {
-            ;[failed, error] = [next, asGatewayError(again)]
-            continue
-          }
-          return ended(own)
+    const others = async (thrown: unknown) => {
+      for (let failure = thrown; ;) {
+        const own: Bag = { ...slots, model: await tries.next(failure, scope) }
+        try {
+          await begin(own)
+        } catch (again) {
+          failure = again
+          continue
         }
-      } catch (last) {
-        calls.end()
-        throw last
+        return ended(own)
       }
     }
-    const candidate = first(candidates, calls, attempt)
-    const own: Bag = { ...slots, model: candidate }
+    const own: Bag = { ...slots, model: tries.first() }
     try {
-      const pending = begin(own, 1)
-      if (pending !== undefined)
-        return followed(
-          pending,
-          () => ended(own),
-          (thrown) => others(candidate, thrown),
-        )
+      const pending = begin(own)
+      if (pending !== undefined) return followed(pending, () => ended(own), others)
     } catch (thrown) {
-      return others(candidate, thrown)
+      return others(thrown)
     }
     ended(own)
     return undefined
   }
-}
-
-function first([candidate]: readonly Candidate[], calls: RequestRetries, { at }: Attempt): Candidate {
-  if (candidate === undefined) {
-    calls.end()
-    throw atPlace(new GatewayError('internal_error', {}, { cause: new Error('there is no candidate to try') }), at)
-  }
-  calls.call(candidate.provider.name)
-  return candidate
 }
 
 /** The candidate to try after a failure, when it may be tried. Rejects when no try can help. */
@@ -170,11 +221,6 @@ function noteFailure(scope: RunScope, { model, provider }: Candidate, { code, ta
   const status = tags.find((tag) => /^\d{3}$/.test(tag))
   const answered = defined({ status: status && Number(status), refusal: facts['refusal'], told: facts['told'] })
   scope.note('tries', [...before, { model: model.name, provider: provider.name, code, ...answered }])
-}
-
-function atPlace(error: GatewayError, at: string): GatewayError {
-  error.at = `${at} (attempt)`
-  return error
 }
 
 /** Waits, at most until the exchange is aborted. */

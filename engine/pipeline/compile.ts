@@ -6,22 +6,23 @@ import type { AnyStage } from '../spec/stage.ts'
 import type { Host } from '../spec/host.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { inputReader, withInput } from '../http/input.ts'
+import { attempts, stages } from '../telling.ts'
 import { asksFirst } from './access.ts'
-import { attemptStep, triesOf } from './attempt.ts'
+import { Attempt, triesOf } from './attempt.ts'
+import type { Built, BuiltAttempt } from './built.ts'
 import { NotOpen } from './closed-view.ts'
-import { limitedStep } from './deadline.ts'
-import { dependentStep, eachStep } from './finish.ts'
+import { interpreted } from './interpret.ts'
+import type { Owner } from './interpret.ts'
 import { matcher } from './match.ts'
 import { givenBy, pathsOf, shownPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { withSettings } from './options.ts'
 import { RetryBudget } from './retry-budget.ts'
-import { sequence, stageStep } from './run.ts'
+import { programOf, runProgram } from './program.ts'
+import { ReadyStage } from './run.ts'
 import type { CompiledPipeline } from './run.ts'
 import type { StageRun, Step } from './step.ts'
-import { settling, settlingTry } from './settle.ts'
-import { switchStep } from './switch.ts'
-import { toldStage, toldTry } from './told.ts'
+import { settling } from './settle.ts'
 import type { Unreached } from './unreached.ts'
 
 /** What the compiler needs besides the pipelines. */
@@ -69,6 +70,7 @@ class Builder {
   readonly #root: Pipeline
   readonly #byName: ReadonlyMap<string, Pipeline>
   readonly #host: Host
+  readonly #owner: Owner
   readonly #workshop: Workshop
   readonly #diagnostics: Diagnostic[]
   /** The slots given by the stages of its `finally`. */
@@ -81,6 +83,7 @@ class Builder {
     this.#root = root
     this.#byName = byName
     this.#host = workshop.hostFor({ name, ...(protocol === undefined ? {} : { protocol }) })
+    this.#owner = { pipeline: name, log: this.#host.log }
     this.#workshop = workshop
     this.#diagnostics = diagnostics
     this.#after = new Set(stagesOf(root.finally, byName).flatMap(({ stage }) => givenBy(stage)))
@@ -90,6 +93,7 @@ class Builder {
     const { name, summary, protocol, routes, inputs, place } = this.#root
     const nodes = this.#opened(this.#root.stages, {})
     const steps = nodes.map((node) => this.#step(node))
+    const after = this.#opened(this.#root.finally, { path: 'finally', inFinally: true })
     return {
       name,
       summary,
@@ -99,30 +103,36 @@ class Builder {
       public: this.#root.public,
       routes,
       inputs,
-      run: sequence(steps),
-      access: this.#access(nodes, steps),
-      finally: this.#opened(this.#root.finally, { path: 'finally', inFinally: true }).map((node) => this.#step(node)),
+      run: this.#ready({ kind: 'steps', steps }, false),
+      access: interpreted(this.#access(nodes, steps), this.#owner, false),
+      finally: [this.#ready({ kind: 'steps', steps: after.map((node) => this.#step(node)) }, true)],
       unreached: [...this.#unreached.values()],
       log: this.#host.log,
       scrub: this.#host.scrub,
     }
   }
 
-  #sequence(nodes: readonly StepNode[], around: Around): Step {
-    return this.#inOrder(this.#opened(nodes, around), around)
+  /** Steps that tell listeners, if there are any when the steps begin. */
+  #ready(built: Built, each: boolean): Step {
+    const program = programOf(built, this.#owner.log, each)
+    const plain = interpreted(built, this.#owner, each)
+    return (slots, scope) => (stages.heard || attempts.heard ? plain(slots, scope) : runProgram(program, slots, scope))
   }
 
-  #inOrder(nodes: readonly PlacedNode[], { inFinally }: Around): Step {
-    const steps = nodes.map((node) => this.#step(node))
-    return inFinally ? eachStep(steps, this.#host.log) : sequence(steps)
+  #steps(nodes: readonly StepNode[], around: Around): Built {
+    return this.#inOrder(this.#opened(nodes, around))
+  }
+
+  #inOrder(nodes: readonly PlacedNode[]): Built {
+    return { kind: 'steps', steps: nodes.map((node) => this.#step(node)) }
   }
 
   /** Compiles the leading steps, up to the one that authenticates the client. */
-  #access(nodes: readonly PlacedNode[], steps: readonly Step[]): Step {
+  #access(nodes: readonly PlacedNode[], steps: readonly Built[]): Built {
     const leading = nodes.map(({ node }) => node)
     const asking = asksFirst(leading, this.#byName) ? leading.findIndex((node) => asksFirst([node], this.#byName)) : -1
     const last = nodes[asking]
-    if (last?.node.kind !== 'use') return sequence(steps.slice(0, asking + 1))
+    if (last?.node.kind !== 'use') return { kind: 'steps', steps: steps.slice(0, asking + 1) }
     // The included pipeline may do more than authenticate.
     const inner = this.#included(last.node, last)
     return limited(
@@ -147,39 +157,37 @@ class Builder {
     })
   }
 
-  #step(placed: PlacedNode): Step {
+  #step(placed: PlacedNode): Built {
     const { node, path } = placed
     switch (node.kind) {
       case 'stage':
         return this.#stage(node, placed)
       case 'use':
-        return limited(this.#inOrder(this.#included(node, placed), placed), node.timeout)
+        return limited(this.#inOrder(this.#included(node, placed)), node.timeout)
       case 'switch': {
         const arms = node.arms.map(({ when = [], steps }, index) => ({
           matches: matcher(when),
-          run: this.#sequence(steps, { ...placed, path: `${path}/${index + 1}` }),
+          run: this.#steps(steps, { ...placed, path: `${path}/${index + 1}` }),
         }))
-        return limited(switchStep(arms), node.timeout)
+        return limited({ kind: 'switch', arms }, node.timeout)
       }
       case 'attempt': {
         const { over, options, settings, otherwise } = node
         const stages = stagesOf(node.steps, this.#byName).map(({ stage }) => stage)
-        // A try ends with the first stage that fails, also inside `finally`.
-        const run = this.#sequence(node.steps, { path, inTry: true })
-        const attempt = attemptStep({
-          over,
-          ...triesOf(withSettings(options, settings, this.#workshop.settings)),
-          at: shownPlace(node.place),
-          retries: this.#host.keep('retries', () => new RetryBudget()),
-          gives: [...new Set(stages.flatMap(givenBy))],
-          run: toldTry(stages.some(({ settles }) => settles) ? settlingTry(run) : run, {
-            pipeline: this.#root.name,
+        const attempt: BuiltAttempt = {
+          kind: 'attempt',
+          attempt: new Attempt({
+            over,
+            ...triesOf(withSettings(options, settings, this.#workshop.settings)),
             at: shownPlace(node.place),
+            retries: this.#host.keep('retries', () => new RetryBudget()),
+            gives: [...new Set(stages.flatMap(givenBy))],
           }),
-          ...(otherwise === undefined
-            ? {}
-            : { otherwise: this.#sequence(otherwise, { ...placed, path: `${path}/otherwise` }) }),
-        })
+          // A try ends with the first stage that fails, also inside `finally`.
+          run: this.#steps(node.steps, { path, inTry: true }),
+          settles: stages.some(({ settles }) => settles),
+          ...(otherwise && { otherwise: this.#steps(otherwise, { ...placed, path: `${path}/otherwise` }) }),
+        }
         return limited(attempt, node.timeout)
       }
       case 'unknown':
@@ -187,37 +195,33 @@ class Builder {
     }
   }
 
-  #stage(node: StageNode, { path, inTry = false, inFinally }: PlacedNode): Step {
+  #stage(node: StageNode, { path, inTry = false, inFinally }: PlacedNode): Built {
     const { stage, settings, place, timeout } = node
     const { name, needs, provides, gives = [] } = stage
     const config = withSettings(node.config, settings, this.#workshop.settings)
     const at = shownPlace(place)
     const own = { name, path, inTry }
+    const ready = (run: StageRun): Built => ({
+      kind: 'stage',
+      stage: new ReadyStage({ place: own, at, provides, gives, run, timeout, strict: this.#workshop.strict }),
+      place: own,
+      at,
+      needs: inFinally ? needs.filter((slot) => this.#after.has(slot)) : [],
+    })
     try {
       const views = this.#workshop.viewsOf(stage.uses)
       const built = stage.build(config, this.#host, views) as StageRun
       const missed = inTry || inFinally ? undefined : stage.unreached?.(config, this.#host, views)
       if (missed) this.#unreached.set(path, { place: own, at: `${at} (${name})`, run: missed })
-      const run = this.#settling(stage, this.#reading(stage, built, config), at)
-      const step = toldStage(
-        stageStep({ place: own, at, provides, gives, run, timeout, strict: this.#workshop.strict }),
-        {
-          pipeline: this.#root.name,
-          stage: name,
-          at,
-        },
-      )
-      if (!inFinally) return step
-      const dependsOn = needs.filter((slot) => this.#after.has(slot))
-      return dependsOn.length > 0 ? dependentStep(step, dependsOn, own, `${at} (${name})`) : step
+      return ready(this.#settling(stage, this.#reading(stage, built, config), at))
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const inner = error instanceof Refusal ? [name, ...error.path] : []
       if (!(error instanceof NotOpen && error.told))
         this.#diagnostics.push(reportAt(within(place, ...inner), 'build', `"${name}" cannot be built: ${message}`))
-      return () => {
+      return ready(() => {
         throw new GatewayError('internal_error', {}, { cause: error })
-      }
+      })
     }
   }
 
@@ -237,6 +241,6 @@ class Builder {
   }
 }
 
-function limited(step: Step, timeout: number | undefined): Step {
-  return timeout === undefined ? step : limitedStep(step, timeout)
+function limited(step: Built, limit: number | undefined): Built {
+  return limit === undefined ? step : { kind: 'limited', step, limit }
 }

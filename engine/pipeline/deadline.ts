@@ -74,13 +74,18 @@ export function waitForStage(
     look(now) {
       if (scope.clock(now) < deadline) return
       unwatch(waiting)
-      const error = new GatewayError('stage_timeout', { stage }, { tags: ['timeout'] })
-      scope.giveUp(error)
-      expired(error)
+      expired(stopLate(stage, scope))
     },
   }
   watch(waiting)
   return waiting
+}
+
+/** Tells a stage whose time is over to stop. Returns its error. */
+export function stopLate(stage: string, scope: RunScope): GatewayError {
+  const error = new GatewayError('stage_timeout', { stage }, { tags: ['timeout'] })
+  scope.giveUp(error)
+  return error
 }
 
 /** Steps with a common timeout of `limit` milliseconds. The stage that is running at the timeout fails. */

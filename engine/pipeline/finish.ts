@@ -1,10 +1,9 @@
 import type { Logger } from 'pino'
 import { asGatewayError } from '../spec/error.ts'
 import type { GatewayError } from '../spec/error.ts'
-import type { StagePlace } from '../spec/scope.ts'
-import type { SlotName } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
 import type { Bag } from './bag.ts'
+import type { BuiltStep } from './built.ts'
 import type { CompiledPipeline } from './run.ts'
 import type { Pending } from './later.ts'
 import type { RunScope, Step } from './step.ts'
@@ -36,10 +35,10 @@ function runFinally(
   error: End['error'],
 ): Failures | Promise<Failures> {
   scope.begin()
-  const failures = runEach(pipeline.finally, pipeline.log, slots, scope)
-  return failures instanceof Promise
-    ? failures.then((late) => settleRest(late, pipeline, slots, scope, error))
-    : settleRest(failures, pipeline, slots, scope, error)
+  const failed = runEach(pipeline.finally, pipeline.log, slots, scope)
+  return failed instanceof Promise
+    ? failed.then(({ all }) => settleRest(all, pipeline, slots, scope, error))
+    : settleRest(failed.all, pipeline, slots, scope, error)
 }
 
 function settleRest(
@@ -58,16 +57,10 @@ function settleRest(
   return settlement.late(log)?.then(() => failures) ?? failures
 }
 
-/** Runs all steps in order, even if some fail. Failures are logged and returned. */
-function runEach(steps: readonly Step[], log: Logger, slots: Bag, scope: RunScope): Failures | Promise<Failures> {
-  const failures: GatewayError[] = []
-  const fail = (thrown: unknown) => {
-    if (thrown instanceof Unfinished) return void failures.push(...thrown.failures)
-    if (thrown instanceof PassedOver) return log.error({ id: scope.id, at: thrown.at }, thrown.message)
-    const error = asGatewayError(thrown)
-    log.error({ err: error.cause ?? error, id: scope.id, at: error.at }, 'a stage failed after the exchange')
-    failures.push(error)
-  }
+/** Runs all steps in order, even if some fail. */
+function runEach(steps: readonly Step[], log: Logger, slots: Bag, scope: RunScope): Failed | Promise<Failed> {
+  const failed = new Failed(log, scope.id)
+  const fail = (thrown: unknown) => failed.add(thrown)
   const run = (step: Step): Promise<void> | undefined => {
     try {
       return settled(step(slots, scope), fail)
@@ -78,7 +71,7 @@ function runEach(steps: readonly Step[], log: Logger, slots: Bag, scope: RunScop
   }
   let last: Promise<void> | undefined
   for (const step of steps) last = last === undefined ? run(step) : last.then(() => run(step))
-  return last === undefined ? failures : last.then(() => failures)
+  return last === undefined ? failed : last.then(() => failed)
 }
 
 /** A promise that never rejects; undefined if there is nothing to wait for. */
@@ -96,14 +89,41 @@ function settled(pending: Pending | undefined, fail: (error: unknown) => void): 
 export function eachStep(steps: readonly Step[], log: Logger): Step {
   if (steps.length === 1) return steps[0] as Step
   return (slots, scope) => {
-    const failures = runEach(steps, log, slots, scope)
-    if (failures instanceof Promise) return failures.then(refuse)
-    refuse(failures)
+    const failed = runEach(steps, log, slots, scope)
+    if (failed instanceof Promise) return failed.then((late) => late.refuse())
+    failed.refuse()
     return undefined
   }
 }
 
-/** Failures of nested `finally` steps that were already logged. */
+/** The failures of steps that all run even if some fail. */
+export class Failed {
+  readonly all: GatewayError[] = []
+  readonly #log: Logger
+  /** The exchange id. */
+  readonly #id: string
+
+  constructor(log: Logger, id: string) {
+    this.#log = log
+    this.#id = id
+  }
+
+  /** Logs and keeps a failure. */
+  add(thrown: unknown): void {
+    if (thrown instanceof Unfinished) return void this.all.push(...thrown.failures)
+    if (thrown instanceof PassedOver) return this.#log.error({ id: this.#id, at: thrown.at }, thrown.message)
+    const error = asGatewayError(thrown)
+    this.#log.error({ err: error.cause ?? error, id: this.#id, at: error.at }, 'a stage failed after the exchange')
+    this.all.push(error)
+  }
+
+  /** Throws at the end of the steps if some failed. */
+  refuse(): void {
+    if (this.all.length > 0) throw new Unfinished(this.all)
+  }
+}
+
+/** Failures of `finally` steps that were already logged. */
 class Unfinished extends Error {
   readonly failures: Failures
 
@@ -111,10 +131,6 @@ class Unfinished extends Error {
     super('steps failed after the exchange')
     this.failures = failures
   }
-}
-
-function refuse(failures: Failures): void {
-  if (failures.length > 0) throw new Unfinished(failures)
 }
 
 /** A stage of `finally` was skipped because a slot from a failed stage is missing. */
@@ -127,14 +143,19 @@ class PassedOver extends Error {
   }
 }
 
-/** A stage of `finally` that needs slots from other stages of it. It is skipped when one of these slots is missing. */
-export function dependentStep(step: Step, needs: readonly SlotName[], place: StagePlace, at: string): Step {
-  return (slots, scope) => {
-    const missing = needs.find((slot) => slots[slot] === undefined)
-    if (missing !== undefined) {
+/** Skips a stage of `finally` by throwing when it lacks a slot that another stage of it should have given. */
+export function passOver({ needs, place, at }: BuiltStep, slots: Bag, scope: RunScope): void {
+  for (const slot of needs)
+    if (slots[slot] === undefined) {
       scope.lap(place, 'skipped')
-      throw new PassedOver(missing, at)
+      throw new PassedOver(slot, `${at} (${place.name})`)
     }
+}
+
+/** A stage of `finally` that needs slots from other stages of it. */
+export function dependentStep(step: Step, built: BuiltStep): Step {
+  return (slots, scope) => {
+    passOver(built, slots, scope)
     return step(slots, scope)
   }
 }

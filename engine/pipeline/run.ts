@@ -3,9 +3,9 @@ import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { StagePlace } from '../spec/scope.ts'
 import type { SlotName } from '../spec/slots.ts'
 import { isPromise, puts } from './bag.ts'
-import type { Bag } from './bag.ts'
+import type { Bag, Put } from './bag.ts'
 import { unwatch, waitForStage } from './deadline.ts'
-import { Later } from './later.ts'
+import { Later, followed } from './later.ts'
 import type { Pending } from './later.ts'
 import type { Route } from './nodes.ts'
 import type { RunScope, StageRun, Step } from './step.ts'
@@ -44,49 +44,14 @@ export async function execute(pipeline: CompiledPipeline, slots: Bag, scope: Run
 
 /** Runs steps in order. */
 export function sequence(steps: readonly Step[]): Step {
-  if (steps.length === 1) return steps[0] as Step
-  return (slots, scope) => {
-    for (let index = 0; index < steps.length; index++) {
+  const from = (first: number, slots: Bag, scope: RunScope): Pending | undefined => {
+    for (let index = first; index < steps.length; index++) {
       const pending = (steps[index] as Step)(slots, scope)
-      if (pending !== undefined) return new Rest(steps, index, slots, scope).after(pending)
+      if (pending !== undefined) return followed(pending, () => from(index + 1, slots, scope))
     }
     return undefined
   }
-}
-
-/** The steps after one that waits. */
-class Rest extends Later {
-  readonly #steps: readonly Step[]
-  #index: number
-  readonly #slots: Bag
-  readonly #scope: RunScope
-  readonly #next = () => this.#run()
-  readonly #broken = (error: unknown) => this.fail(error)
-
-  constructor(steps: readonly Step[], index: number, slots: Bag, scope: RunScope) {
-    super()
-    this.#steps = steps
-    this.#index = index
-    this.#slots = slots
-    this.#scope = scope
-  }
-
-  after(pending: Pending): this {
-    pending.then(this.#next, this.#broken)
-    return this
-  }
-
-  #run(): void {
-    try {
-      while (++this.#index < this.#steps.length) {
-        const pending = (this.#steps[this.#index] as Step)(this.#slots, this.#scope)
-        if (pending !== undefined) return void this.after(pending)
-      }
-    } catch (error) {
-      return this.fail(error)
-    }
-    this.end()
-  }
+  return steps.length === 1 ? (steps[0] as Step) : (slots, scope) => from(0, slots, scope)
 }
 
 /** A built stage with the data that the engine needs to run it. */
@@ -104,32 +69,62 @@ export interface BuiltStage {
   readonly strict: boolean
 }
 
-/** A stage as a step: stores the slots it gives, its time, and the source position of its errors. */
-export function stageStep({ place, at, provides, gives, run, timeout, strict }: BuiltStage): Step {
-  const { name } = place
-  const position = `${at} (${name})`
-  const copies = puts(provides as readonly SlotName[])
-  const others = puts(gives as readonly SlotName[])
-  const failed = (thrown: unknown, scope: RunScope): GatewayError => {
-    scope.lap(place, 'failed')
-    return placed(thrown, position)
+/** A stage, ready to run: what it gives is stored, and its time and the source position of its errors are noted. */
+export class ReadyStage {
+  readonly name: string
+  readonly run: StageRun
+  readonly timeout: number
+  readonly #built: BuiltStage
+  readonly #position: string
+  readonly #copies: readonly Put[]
+  readonly #others: readonly Put[]
+
+  constructor(built: BuiltStage) {
+    const { place, at, provides, gives, run, timeout } = built
+    this.name = place.name
+    this.run = run
+    this.timeout = timeout
+    this.#built = built
+    this.#position = `${at} (${place.name})`
+    this.#copies = puts(provides as readonly SlotName[])
+    this.#others = puts(gives as readonly SlotName[])
   }
-  const assign = (slots: Bag, given: Bag, scope: RunScope) => {
-    if (strict) assertGiven(name, provides, gives, given)
-    for (const copy of copies) if (!copy(slots, given)) throw notGiven(name, provides, given)
-    for (const copy of others) copy(slots, given)
-    for (const handler of given.answer?.handlers ?? []) handler.at ??= position
+
+  /** Stores what it gave. Throws if that is not what it declares. */
+  take(slots: Bag, given: Bag, scope: RunScope): void {
+    const { place, provides, gives, strict } = this.#built
+    if (strict) assertGiven(this.name, provides, gives, given)
+    for (const copy of this.#copies) if (!copy(slots, given)) throw notGiven(this.name, provides, given)
+    for (const copy of this.#others) copy(slots, given)
+    for (const handler of given.answer?.handlers ?? []) handler.at ??= this.#position
     scope.lap(place, 'ok')
   }
+
+  /** Notes that it has failed. Returns the error. */
+  failed(thrown: unknown, scope: RunScope): GatewayError {
+    scope.lap(this.#built.place, 'failed')
+    const error = asGatewayError(thrown)
+    error.at ??= this.#position
+    return error
+  }
+}
+
+/** A stage as a step. */
+export function stageStep(built: BuiltStage): Step {
+  return stepOf(new ReadyStage(built))
+}
+
+export function stepOf(stage: ReadyStage): Step {
+  const { name, run, timeout } = stage
   const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) => {
     const later = new Later()
-    const refuse = (thrown: unknown) => later.fail(failed(thrown, scope))
+    const refuse = (thrown: unknown) => later.fail(stage.failed(thrown, scope))
     const waiting = waitForStage(name, timeout, scope, refuse)
     given.then(
       (late) => {
         if (!unwatch(waiting)) return
         try {
-          assign(slots, late, scope)
+          stage.take(slots, late, scope)
         } catch (thrown) {
           return refuse(thrown)
         }
@@ -145,18 +140,12 @@ export function stageStep({ place, at, provides, gives, run, timeout, strict }: 
     try {
       const given = run(slots, scope)
       if (isPromise(given)) return wait(slots, given, scope)
-      assign(slots, given, scope)
+      stage.take(slots, given, scope)
     } catch (thrown) {
-      throw failed(thrown, scope)
+      throw stage.failed(thrown, scope)
     }
     return undefined
   }
-}
-
-function placed(thrown: unknown, position: string): GatewayError {
-  const error = asGatewayError(thrown)
-  error.at ??= position
-  return error
 }
 
 function assertGiven(name: string, provides: readonly string[], gives: readonly string[], given: Bag): void {

@@ -25,7 +25,10 @@ export function settlingTry(run: Step): Step {
       own.join(outer)
       scope.settlement = outer
     }
-    const broken = (thrown: unknown) => failedTry(own, outer, slots, scope, thrown)
+    const broken = async (thrown: unknown) => {
+      await settleTry(own, outer, slots, scope, thrown)
+      throw thrown
+    }
     try {
       const pending = run(slots, scope)
       if (pending !== undefined) return followed(pending, joined, broken)
@@ -37,19 +40,15 @@ export function settlingTry(run: Step): Step {
   }
 }
 
-/** Settles a try that has failed, and fails with its error. */
-async function failedTry(
+/** Settles a try that has failed. What comes too late for it belongs to the outer path. */
+export async function settleTry(
   own: Settlement,
   outer: Settlement,
   slots: Bag,
   scope: RunScope,
   thrown: unknown,
 ): Promise<void> {
-  try {
-    await own.end(slots, asGatewayError(thrown))
-    own.fail(outer)
-    throw thrown
-  } finally {
-    scope.settlement = outer
-  }
+  await own.end(slots, asGatewayError(thrown))
+  own.fail(outer)
+  scope.settlement = outer
 }

@@ -3,7 +3,7 @@ import type { Step } from './step.ts'
 
 /** One arm of a switch, ready to run. */
 export interface Arm {
-  matches(slots: Bag): boolean
+  readonly matches: (slots: Bag) => boolean
   readonly run: Step
 }
 

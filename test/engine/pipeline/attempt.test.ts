@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Candidate, ErrorCode, ErrorOptions } from '../../../engine/index.ts'
 import { GatewayError, passedOver } from '../../../engine/index.ts'
-import { attemptStep } from '../../../engine/pipeline/attempt.ts'
-import type { Attempt } from '../../../engine/pipeline/attempt.ts'
+import { Attempt, attemptStep } from '../../../engine/pipeline/attempt.ts'
+import type { AttemptOptions } from '../../../engine/pipeline/attempt.ts'
 import type { Bag } from '../../../engine/pipeline/bag.ts'
 import { RetryBudget } from '../../../engine/pipeline/retry-budget.ts'
 import type { Step } from '../../../engine/pipeline/step.ts'
@@ -13,7 +13,11 @@ const busy = (options: ErrorOptions = {}, code: ErrorCode = 'upstream_error') =>
 const same = (options: ErrorOptions = {}) => busy(options, 'overloaded')
 
 /** Tries candidates named by letters; each letter answers with its errors in turn, then serves. */
-async function ask(script: Record<string, GatewayError[]>, options: Partial<Attempt> = {}, scope = new TestScope()) {
+async function ask(
+  script: Record<string, GatewayError[]>,
+  { otherwise, ...options }: Partial<AttemptOptions> & { readonly otherwise?: Step } = {},
+  scope = new TestScope(),
+) {
   const asked: string[] = []
   const left = new Map(Object.entries(script).map(([name, errors]) => [name, [...errors]]))
   const run: Step = async (slots, { attempt }) => {
@@ -29,7 +33,7 @@ async function ask(script: Record<string, GatewayError[]>, options: Partial<Atte
     (name) => ({ model: { name }, provider: { name: `at-${name}` } }) as unknown as Candidate,
   )
   const slots: Bag = { candidates }
-  const step = attemptStep({
+  const attempt = new Attempt({
     over: 'candidates',
     tries: 3,
     on: ['connect', 'timeout', 'invalid', '429', '5xx'],
@@ -39,9 +43,9 @@ async function ask(script: Record<string, GatewayError[]>, options: Partial<Atte
     retries: new RetryBudget(),
     budget: { floor: 3, share: 0.2 },
     gives: ['answer'],
-    run,
     ...options,
   })
+  const step = attemptStep(attempt, run, otherwise)
   const outcome = await Promise.try(async () => step(slots, scope)).then(
     () => 'served',
     (error: GatewayError) => error,

@@ -200,13 +200,10 @@ describe('running a pipeline', () => {
       done.push(outcome)
       return {}
     })
-    const made = compiled({ 'p.yaml': `${file('[reply]')}finally: [breaks, notes]\n` }, [
-      stub('reply', [], ['reply']),
-      breaks,
-      notes,
-    ]).get('p')!
+    const texts = { 'p.yaml': `${file('[reply]')}finally: [breaks, notes]\n` }
+    const made = compiled(texts, [stub('reply', [], ['reply']), breaks, notes], true, log).get('p')!
     const slots = { ...ingress, outcome: 'done' } as unknown as Bag
-    const failures = await finish({ ...made, log }, slots, new TestScope())
+    const failures = await finish(made, slots, new TestScope())
     expect(failures.map(({ code }) => code)).to.deep.equal(['internal_error'])
     expect(done).to.deep.equal(['done'])
     expect(lines).to.have.length(1)

@@ -1,0 +1,47 @@
+import type { Logger } from 'pino'
+import { attemptStep } from './attempt.ts'
+import type { Built, BuiltAttempt } from './built.ts'
+import { limitedStep } from './deadline.ts'
+import { dependentStep, eachStep } from './finish.ts'
+import { sequence, stepOf } from './run.ts'
+import { settlingTry } from './settle.ts'
+import type { Step } from './step.ts'
+import { switchStep } from './switch.ts'
+import { toldStage, toldTry } from './told.ts'
+
+/** The pipeline whose steps are run. */
+export interface Owner {
+  readonly pipeline: string
+  readonly log: Logger
+}
+
+/**
+ * The plain meaning of built steps: each is a function that calls those inside it, and tells listeners. Programs
+ * (`program.ts`) do the same with less work, and are compared with it.
+ * @param each whether all neighbouring steps run even if some fail, as in `finally`
+ */
+export function interpreted(built: Built, owner: Owner, each: boolean): Step {
+  switch (built.kind) {
+    case 'stage': {
+      const { stage, place, at, needs } = built
+      const step = toldStage(stepOf(stage), { pipeline: owner.pipeline, stage: place.name, at })
+      return needs.length > 0 ? dependentStep(step, built) : step
+    }
+    case 'steps': {
+      const steps = built.steps.map((step) => interpreted(step, owner, each))
+      return each ? eachStep(steps, owner.log) : sequence(steps)
+    }
+    case 'limited':
+      return limitedStep(interpreted(built.step, owner, each), built.limit)
+    case 'switch':
+      return switchStep(built.arms.map((arm) => ({ matches: arm.matches, run: interpreted(arm.run, owner, each) })))
+    case 'attempt':
+      return interpretedAttempt(built, owner, each)
+  }
+}
+
+function interpretedAttempt({ attempt, run, settles, otherwise }: BuiltAttempt, owner: Owner, each: boolean): Step {
+  const tried = interpreted(run, owner, false)
+  const told = toldTry(settles ? settlingTry(tried) : tried, { pipeline: owner.pipeline, at: attempt.options.at })
+  return attemptStep(attempt, told, otherwise && interpreted(otherwise, owner, each))
+}
