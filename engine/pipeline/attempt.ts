@@ -9,7 +9,6 @@ import type { Bag, Put } from './bag.ts'
 import { FurtherTries } from './further-tries.ts'
 import type { TryRules, Waits } from './further-tries.ts'
 import { usualFailures } from './format.ts'
-import { followed } from './later.ts'
 import { milliseconds } from './options.ts'
 import type { RequestRetries, RetryBudget, RetryShare } from './retry-budget.ts'
 import type { RunScope, Step } from './step.ts'
@@ -132,55 +131,27 @@ export class Tries {
  * last error of a try.
  */
 export function attemptStep(attempt: Attempt, run: Step, otherwise?: Step): Step {
-  const tries = triesStep(attempt, run)
-  if (otherwise === undefined) return tries
-  return (slots, scope) => {
-    const rescue = (thrown: unknown) => {
-      if (!attempt.rescues(thrown, scope)) throw thrown
-      // A try works on a copy, so these are the slots from before it.
-      return otherwise(slots, scope)
-    }
-    try {
-      const pending = tries(slots, scope)
-      return pending && followed(pending, () => undefined, rescue)
-    } catch (thrown) {
-      return rescue(thrown)
-    }
-  }
-}
-
-function triesStep(attempt: Attempt, run: Step): Step {
-  return (slots, scope) => {
+  return async (slots, scope) => {
     const tries = new Tries(attempt, slots)
-    const ended = (own: Bag) => {
-      tries.end()
-      attempt.take(slots, own)
-    }
-    const begin = (own: Bag) => {
-      scope.attempt = tries.number
-      return run(own, scope)
-    }
-    const others = async (thrown: unknown) => {
-      for (let failure = thrown; ;) {
-        const own: Bag = { ...slots, model: await tries.next(failure, scope) }
+    try {
+      let next = tries.first()
+      for (;;) {
+        const own: Bag = { ...slots, model: next }
+        scope.attempt = tries.number
         try {
-          await begin(own)
-        } catch (again) {
-          failure = again
+          await run(own, scope)
+        } catch (thrown) {
+          next = await tries.next(thrown, scope)
           continue
         }
-        return ended(own)
+        tries.end()
+        return attempt.take(slots, own)
       }
-    }
-    const own: Bag = { ...slots, model: tries.first() }
-    try {
-      const pending = begin(own)
-      if (pending !== undefined) return followed(pending, () => ended(own), others)
     } catch (thrown) {
-      return others(thrown)
+      if (otherwise === undefined || !attempt.rescues(thrown, scope)) throw thrown
     }
-    ended(own)
-    return undefined
+    // A try works on a copy, so these are the slots from before it.
+    await otherwise(slots, scope)
   }
 }
 

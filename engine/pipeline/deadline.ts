@@ -1,8 +1,6 @@
 // The global `performance` is a getter, which is slower.
 import { performance } from 'node:perf_hooks'
 import { GatewayError } from '../spec/error.ts'
-import { followed } from './later.ts'
-import type { Pending } from './later.ts'
 import type { RunScope, Step } from './step.ts'
 
 /** A waiting operation that is checked periodically. */
@@ -90,23 +88,13 @@ export function stopLate(stage: string, scope: RunScope): GatewayError {
 
 /** Steps with a common timeout of `limit` milliseconds. The stage that is running at the timeout fails. */
 export function limitedStep(run: Step, limit: number): Step {
-  return (slots, scope) => {
+  return async (slots, scope) => {
     const outer = scope.deadline
-    const restore = () => void (scope.deadline = outer)
     scope.deadline = Math.min(outer, scope.clock() + limit)
-    let pending: Pending | undefined
     try {
-      pending = run(slots, scope)
+      await run(slots, scope)
     } finally {
-      // A pending step continues under this deadline.
-      if (pending === undefined) restore()
+      scope.deadline = outer
     }
-    return (
-      pending &&
-      followed(pending, restore, (error) => {
-        restore()
-        throw error
-      })
-    )
   }
 }

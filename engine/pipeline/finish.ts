@@ -35,7 +35,7 @@ function runFinally(
   error: End['error'],
 ): Failures | Promise<Failures> {
   scope.begin()
-  const failed = runEach(pipeline.finally, pipeline.log, slots, scope)
+  const failed = runEach(pipeline.finally, slots, scope, new Failed(pipeline.log, scope.id))
   return failed instanceof Promise
     ? failed.then(({ all }) => settleRest(all, pipeline, slots, scope, error))
     : settleRest(failed.all, pipeline, slots, scope, error)
@@ -58,42 +58,36 @@ function settleRest(
 }
 
 /** Runs all steps in order, even if some fail. */
-function runEach(steps: readonly Step[], log: Logger, slots: Bag, scope: RunScope): Failed | Promise<Failed> {
-  const failed = new Failed(log, scope.id)
-  const fail = (thrown: unknown) => failed.add(thrown)
-  const run = (step: Step): Promise<void> | undefined => {
+function runEach(
+  steps: readonly Step[],
+  slots: Bag,
+  scope: RunScope,
+  failed: Failed,
+  first = 0,
+): Failed | Promise<Failed> {
+  for (let index = first; index < steps.length; index++)
     try {
-      return settled(step(slots, scope), fail)
+      const pending = (steps[index] as Step)(slots, scope)
+      if (pending !== undefined) return runOthers(pending, steps, slots, scope, failed, index + 1)
     } catch (thrown) {
-      fail(thrown)
-      return undefined
+      failed.add(thrown)
     }
-  }
-  let last: Promise<void> | undefined
-  for (const step of steps) last = last === undefined ? run(step) : last.then(() => run(step))
-  return last === undefined ? failed : last.then(() => failed)
+  return failed
 }
 
-/** A promise that never rejects; undefined if there is nothing to wait for. */
-function settled(pending: Pending | undefined, fail: (error: unknown) => void): Promise<void> | undefined {
-  if (pending === undefined) return undefined
-  return new Promise((resolve) => {
-    pending.then(resolve, (error) => {
-      fail(error)
-      resolve()
-    })
-  })
+/** Runs the steps after one that waits. */
+async function runOthers(pending: Pending, ...others: Parameters<typeof runEach>): Promise<Failed> {
+  try {
+    await pending
+  } catch (thrown) {
+    others[3].add(thrown)
+  }
+  return runEach(...others)
 }
 
 /** The nested steps of a step of `finally`: all of them run even if some fail, and failures are thrown at the end. */
 export function eachStep(steps: readonly Step[], log: Logger): Step {
-  if (steps.length === 1) return steps[0] as Step
-  return (slots, scope) => {
-    const failed = runEach(steps, log, slots, scope)
-    if (failed instanceof Promise) return failed.then((late) => late.refuse())
-    failed.refuse()
-    return undefined
-  }
+  return async (slots, scope) => (await runEach(steps, slots, scope, new Failed(log, scope.id))).refuse()
 }
 
 /** The failures of steps that all run even if some fail. */
@@ -150,12 +144,4 @@ export function passOver({ needs, place, at }: BuiltStep, slots: Bag, scope: Run
       scope.lap(place, 'skipped')
       throw new PassedOver(slot, `${at} (${place.name})`)
     }
-}
-
-/** A stage of `finally` that needs slots from other stages of it. */
-export function dependentStep(step: Step, built: BuiltStep): Step {
-  return (slots, scope) => {
-    passOver(built, slots, scope)
-    return step(slots, scope)
-  }
 }

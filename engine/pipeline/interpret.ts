@@ -2,11 +2,10 @@ import type { Logger } from 'pino'
 import { attemptStep } from './attempt.ts'
 import type { Built, BuiltAttempt } from './built.ts'
 import { limitedStep } from './deadline.ts'
-import { dependentStep, eachStep } from './finish.ts'
-import { sequence, stepOf } from './run.ts'
+import { eachStep, passOver } from './finish.ts'
+import { stageStep } from './run.ts'
 import { settlingTry } from './settle.ts'
 import type { Step } from './step.ts'
-import { switchStep } from './switch.ts'
 import { toldStage, toldTry } from './told.ts'
 
 /** The pipeline whose steps are run. */
@@ -24,17 +23,26 @@ export function interpreted(built: Built, owner: Owner, each: boolean): Step {
   switch (built.kind) {
     case 'stage': {
       const { stage, place, at, needs } = built
-      const step = toldStage(stepOf(stage), { pipeline: owner.pipeline, stage: place.name, at })
-      return needs.length > 0 ? dependentStep(step, built) : step
+      const step = toldStage(stageStep(stage), { pipeline: owner.pipeline, stage: place.name, at })
+      if (needs.length === 0) return step
+      return (slots, scope) => {
+        passOver(built, slots, scope)
+        return step(slots, scope)
+      }
     }
     case 'steps': {
       const steps = built.steps.map((step) => interpreted(step, owner, each))
-      return each ? eachStep(steps, owner.log) : sequence(steps)
+      if (each) return eachStep(steps, owner.log)
+      return async (slots, scope) => {
+        for (const step of steps) await step(slots, scope)
+      }
     }
     case 'limited':
       return limitedStep(interpreted(built.step, owner, each), built.limit)
-    case 'switch':
-      return switchStep(built.arms.map((arm) => ({ matches: arm.matches, run: interpreted(arm.run, owner, each) })))
+    case 'switch': {
+      const arms = built.arms.map(({ matches, run }) => ({ matches, run: interpreted(run, owner, each) }))
+      return (slots, scope) => arms.find(({ matches }) => matches(slots))?.run(slots, scope)
+    }
     case 'attempt':
       return interpretedAttempt(built, owner, each)
   }

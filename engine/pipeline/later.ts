@@ -47,36 +47,3 @@ export class Later<T = void> implements Eventual<T> {
     this.#failed = undefined
   }
 }
-
-/**
- * `pending` followed by `act`, which fails it by throwing, and prolongs it by what it returns.
- * @param otherwise called instead with the failure; absent: it fails with it
- */
-export function followed(
-  pending: Pending,
-  act: () => Pending | undefined | void,
-  otherwise: (error: unknown) => Pending | undefined | void = rethrow,
-): Later {
-  const later = new Later()
-  const end = () => later.end()
-  const fail = (error: unknown) => later.fail(error)
-  const go = (how: (error: unknown) => Pending | undefined | void, error?: unknown) => {
-    let more: Pending | undefined | void
-    try {
-      more = how(error)
-    } catch (thrown) {
-      return later.fail(thrown)
-    }
-    if (more) more.then(end, fail)
-    else later.end()
-  }
-  pending.then(
-    () => go(act),
-    (error) => go(otherwise, error),
-  )
-  return later
-}
-
-function rethrow(error: unknown): never {
-  throw error
-}

@@ -74,12 +74,13 @@ class Writer {
   #stage(built: BuiltStep, each: boolean): void {
     const { stage, needs } = built
     const next = this.#next
-    const run: Instruction = (running) => running.stage(stage, next)
-    const checked: Instruction = (running) => {
-      passOver(built, running.slots, running.scope)
-      return running.stage(stage, next)
-    }
-    this.#add(needs.length > 0 ? checked : run, each ? { at: next } : undefined)
+    this.#add(
+      (run) => {
+        if (needs.length > 0) passOver(built, run.slots, run.scope)
+        return run.stage(stage, next)
+      },
+      each ? { at: next } : undefined,
+    )
   }
 
   #limited(step: Built, limit: number, each: boolean): void {

@@ -5,8 +5,6 @@ import type { SlotName } from '../spec/slots.ts'
 import { isPromise, puts } from './bag.ts'
 import type { Bag, Put } from './bag.ts'
 import { unwatch, waitForStage } from './deadline.ts'
-import { Later, followed } from './later.ts'
-import type { Pending } from './later.ts'
 import type { Route } from './nodes.ts'
 import type { RunScope, StageRun, Step } from './step.ts'
 import type { Unreached } from './unreached.ts'
@@ -40,18 +38,6 @@ export interface CompiledPipeline {
  */
 export async function execute(pipeline: CompiledPipeline, slots: Bag, scope: RunScope): Promise<void> {
   await pipeline.run(slots, scope)
-}
-
-/** Runs steps in order. */
-export function sequence(steps: readonly Step[]): Step {
-  const from = (first: number, slots: Bag, scope: RunScope): Pending | undefined => {
-    for (let index = first; index < steps.length; index++) {
-      const pending = (steps[index] as Step)(slots, scope)
-      if (pending !== undefined) return followed(pending, () => from(index + 1, slots, scope))
-    }
-    return undefined
-  }
-  return steps.length === 1 ? (steps[0] as Step) : (slots, scope) => from(0, slots, scope)
 }
 
 /** A built stage with the data that the engine needs to run it. */
@@ -110,42 +96,30 @@ export class ReadyStage {
 }
 
 /** A stage as a step. */
-export function stageStep(built: BuiltStage): Step {
-  return stepOf(new ReadyStage(built))
-}
-
-export function stepOf(stage: ReadyStage): Step {
-  const { name, run, timeout } = stage
-  const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) => {
-    const later = new Later()
-    const refuse = (thrown: unknown) => later.fail(stage.failed(thrown, scope))
-    const waiting = waitForStage(name, timeout, scope, refuse)
-    given.then(
-      (late) => {
-        if (!unwatch(waiting)) return
-        try {
-          stage.take(slots, late, scope)
-        } catch (thrown) {
-          return refuse(thrown)
-        }
-        later.end()
-      },
-      (thrown: unknown) => {
-        if (unwatch(waiting)) refuse(thrown)
-      },
-    )
-    return later
-  }
-  return (slots, scope) => {
+export function stageStep(stage: ReadyStage): Step {
+  return async (slots, scope) => {
     try {
+      const { run } = stage
       const given = run(slots, scope)
-      if (isPromise(given)) return wait(slots, given, scope)
-      stage.take(slots, given, scope)
+      stage.take(slots, isPromise(given) ? await inTime(stage, given, scope) : given, scope)
     } catch (thrown) {
       throw stage.failed(thrown, scope)
     }
-    return undefined
   }
+}
+
+function inTime({ name, timeout }: ReadyStage, given: PromiseLike<Bag>, scope: RunScope): Promise<Bag> {
+  return new Promise((resolve, reject) => {
+    const waiting = waitForStage(name, timeout, scope, reject)
+    given.then(
+      (late) => {
+        if (unwatch(waiting)) resolve(late)
+      },
+      (thrown: unknown) => {
+        if (unwatch(waiting)) reject(thrown as Error)
+      },
+    )
+  })
 }
 
 function assertGiven(name: string, provides: readonly string[], gives: readonly string[], given: Bag): void {

@@ -3,7 +3,6 @@ import { isPromise } from './bag.ts'
 import type { Bag } from './bag.ts'
 import { Settlement } from './settlement.ts'
 import type { Settler } from './settlement.ts'
-import { followed } from './later.ts'
 import type { RunScope, StageRun, Step } from './step.ts'
 
 /** A settling stage: its settlement is kept with the path on which it runs. */
@@ -18,25 +17,17 @@ export function settling(run: StageRun, by: Settler): StageRun {
 
 /** A try with settling stages: a path of its own, which settles at once when it fails. */
 export function settlingTry(run: Step): Step {
-  return (slots, scope) => {
+  return async (slots, scope) => {
     const outer = (scope.settlement ??= new Settlement(scope.id))
     const own = (scope.settlement = new Settlement(scope.id))
-    const joined = () => {
-      own.join(outer)
-      scope.settlement = outer
-    }
-    const broken = async (thrown: unknown) => {
+    try {
+      await run(slots, scope)
+    } catch (thrown) {
       await settleTry(own, outer, slots, scope, thrown)
       throw thrown
     }
-    try {
-      const pending = run(slots, scope)
-      if (pending !== undefined) return followed(pending, joined, broken)
-    } catch (thrown) {
-      return broken(thrown)
-    }
-    joined()
-    return undefined
+    own.join(outer)
+    scope.settlement = outer
   }
 }
 

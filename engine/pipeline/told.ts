@@ -3,8 +3,6 @@ import type { ToldAttempt, ToldEnd, ToldError, ToldStage } from '../spec/telling
 import { attempts, stages, toldError } from '../telling.ts'
 import type { Telling } from '../telling.ts'
 import type { Bag } from './bag.ts'
-import { followed } from './later.ts'
-import type { Pending } from './later.ts'
 import type { RunScope, Step } from './step.ts'
 
 /** The step of a stage, reported to listeners that are present when it begins. */
@@ -25,18 +23,12 @@ function told<M extends ToldEnd>(step: Step, telling: Telling<M>, describe: (slo
     telling.heard ? tell(step, telling.begin(describe(slots, scope)), slots, scope) : step(slots, scope)
 }
 
-function tell(step: Step, over: (error?: ToldError) => void, slots: Bag, scope: RunScope) {
-  const fail = (thrown: unknown): never => {
+async function tell(step: Step, over: (error?: ToldError) => void, slots: Bag, scope: RunScope): Promise<void> {
+  try {
+    await step(slots, scope)
+  } catch (thrown) {
     over(toldError(thrown))
     throw thrown
   }
-  let pending: Pending | undefined
-  try {
-    pending = step(slots, scope)
-  } catch (thrown) {
-    return fail(thrown)
-  }
-  if (pending !== undefined) return followed(pending, () => over(), fail)
   over()
-  return undefined
 }

@@ -6,7 +6,7 @@ import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import type { Bag } from '../../../engine/pipeline/bag.ts'
 import type { CompiledPipeline } from '../../../engine/pipeline/run.ts'
 import type { RunScope, Step } from '../../../engine/pipeline/step.ts'
-import { stageStep } from '../../../engine/pipeline/run.ts'
+import { ReadyStage, stageStep } from '../../../engine/pipeline/run.ts'
 import { settling } from '../../../engine/pipeline/settle.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import type { Reply } from '../../../engine/spec/slots.ts'
@@ -70,15 +70,17 @@ const replies =
   }
 
 /** A stage that never ends, whatever it is told. */
-const stuck = stageStep({
-  place: { name: 'stuck', path: 'stuck', inTry: false },
-  at: 'work.yaml:1:1',
-  provides: [],
-  gives: [],
-  run: () => new Promise<never>(() => undefined),
-  timeout: 600_000,
-  strict: true,
-})
+const stuck = stageStep(
+  new ReadyStage({
+    place: { name: 'stuck', path: 'stuck', inTry: false },
+    at: 'work.yaml:1:1',
+    provides: [],
+    gives: [],
+    run: () => new Promise<never>(() => undefined),
+    timeout: 600_000,
+    strict: true,
+  }),
+)
 
 /** A stream in the hand of the test. */
 function stream() {

@@ -393,7 +393,7 @@ describe('a program', () => {
           unsubscribe('sluice:stage:start', listener)
         }
       }),
-      { seed: 133, numRuns: 80, includeErrorInReport: true },
+      { seed: 133, numRuns: 60, includeErrorInReport: true },
     )
   })
 })
