@@ -1,7 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { ExchangeScope } from '../../../engine/http/scope.ts'
+import type { ToldExchange, ToldReply } from '../../../engine/spec/telling.ts'
 import { configuration, root, sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -49,6 +52,35 @@ describe('cli/test', () => {
     expect(out.filter((line) => line.includes('✘'))).to.deep.equal([])
     expect(status).to.equal(0)
     expect(out.filter((line) => line.endsWith('.test.yaml'))).to.have.length(files.length)
+  })
+
+  it('runs them alike with a listener, for whom pipelines are interpreted', async () => {
+    // What became of the exchanges, and which stages ran, in which order and how.
+    const seen: unknown[] = []
+    let scope: ToldReply['scope'] | undefined
+    const replied = (message: unknown) => (scope = (message as ToldReply).scope)
+    const ended = (message: unknown) => {
+      const { pipeline, status, result, error } = message as ToldExchange
+      const stages = (scope as ExchangeScope | undefined)?.laps.map(
+        ({ stage, attempt, outcome }) => `${stage.path} ${attempt} ${outcome}`,
+      )
+      seen.push({ pipeline, status, result, error, stages })
+    }
+    const listener = () => undefined
+    subscribe('sluice:reply', replied)
+    subscribe('sluice:exchange:end', ended)
+    try {
+      const { out: program } = await lines()
+      const compiled = seen.splice(0)
+      expect(compiled.length).to.be.greaterThan(10)
+      subscribe('sluice:stage:start', listener)
+      expect((await lines()).out).to.deep.equal(program)
+      expect(seen).to.deep.equal(compiled)
+    } finally {
+      unsubscribe('sluice:stage:start', listener)
+      unsubscribe('sluice:exchange:end', ended)
+      unsubscribe('sluice:reply', replied)
+    }
   })
 
   it('tries a pipeline without those that it has nothing to do with', async () => {
