@@ -6,12 +6,10 @@ export interface AppenderOptions {
    * table of the rows that the batch has added: `insert into sums select … from added group by … order by … on conflict
    * (…) do update set …`. A row that is sent twice is added once, so sums count every row once, whatever is killed. On
    * PostgreSQL, several processes write at a time: statements that lock rows in one order (`order by`) do not deadlock.
+   * A statement `with` a column runs only if a row of the batch has a value there.
    */
-  readonly sums?: readonly BatchSum[]
+  readonly sums?: readonly (string | { readonly with: string; readonly sum: string })[]
 }
-
-/** A statement, or one that only a batch needs in which a row has a value in the column `with`. */
-export type BatchSum = string | { readonly with: string; readonly sum: string }
 
 /** Queues rows of a table for the thread that writes rows in bulk. */
 export interface Appender<R> {

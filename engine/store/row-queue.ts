@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Appender, BatchSum, RowCounters } from '../spec/appender.ts'
+import type { Appender, RowCounters } from '../spec/appender.ts'
 import type { Batch, Written } from './row-writer.ts'
 import { RowLines } from './row-lines.ts'
 import type { Stored } from './row-lines.ts'
@@ -56,7 +56,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
   /** Whether rows wait while their table is missing; and where rows go to files, none is dropped because there are many. */
   waits = false
   /** Statements that add up the rows of a batch. */
-  sums: readonly BatchSum[] = []
+  sums: Batch['sums'] = []
   readonly #options: RowQueueOptions
   readonly #lines = new RowLines()
   readonly #limit: number

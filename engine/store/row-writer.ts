@@ -5,7 +5,7 @@ import { RowSpill, spilledTables } from './row-spill.ts'
 import type { Spilled } from './row-spill.ts'
 import { readLine } from './row-lines.ts'
 import type { Columns } from './row-lines.ts'
-import type { BatchSum } from '../spec/appender.ts'
+import type { AppenderOptions } from '../spec/appender.ts'
 
 /** What became of rows. */
 export interface Written {
@@ -28,7 +28,7 @@ export interface Batch {
   /** Whether they wait while their table is missing. */
   readonly waits: boolean
   /** Statements that run after the rows, in the same transaction; see `ServiceHost.appender`. */
-  readonly sums: readonly BatchSum[]
+  readonly sums: NonNullable<AppenderOptions['sums']>
 }
 
 /** Writes rows with its own database handle, on a worker thread. */
