@@ -1,4 +1,4 @@
-import type { BatchSum } from '../../engine/index.ts'
+import type { AppenderOptions } from '../../engine/index.ts'
 
 /** What an exchange cost, and who pays it. */
 export interface Charge {
@@ -18,7 +18,7 @@ export interface Charge {
 /** Who keeps what exchanges were charged. */
 export interface ChargeKeeper {
   /** Statements that take the charges from a batch of rows, in the transaction that writes it; see `AppenderOptions`. */
-  readonly sums: readonly BatchSum[]
+  readonly sums: NonNullable<AppenderOptions['sums']>
   /** Takes a charge that goes with no row. */
   readonly alone: (charge: Charge) => void
 }
