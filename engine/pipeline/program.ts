@@ -5,27 +5,8 @@ import { passOver } from './finish.ts'
 import { Limited, Trying } from './frames.ts'
 import type { Pending } from './later.ts'
 import { Running } from './running.ts'
+import type { Instruction, Label, Program } from './running.ts'
 import type { RunScope } from './step.ts'
-
-/** One act of a run. Returns the index of the next one, or `waits`. */
-export type Instruction = (run: Running) => number
-
-/** The place of an instruction, once it is known. */
-interface Label {
-  at: number
-}
-
-/**
- * Built steps in one row of instructions. What the operator wrote reaches them as values; none of it becomes code.
- */
-export interface Program {
-  readonly instructions: readonly Instruction[]
-  /** By instruction: where the run goes on when it fails; absent: what is around it fails. */
-  readonly onwards: readonly (Label | undefined)[]
-  /** Whether all steps run even if some fail, as in `finally`. */
-  readonly each: boolean
-  readonly log: Logger
-}
 
 export function programOf(built: Built, log: Logger, each: boolean): Program {
   const writer = new Writer()

@@ -116,7 +116,7 @@ function inTime({ name, timeout }: ReadyStage, given: PromiseLike<Bag>, scope: R
         if (unwatch(waiting)) resolve(late)
       },
       (thrown: unknown) => {
-        if (unwatch(waiting)) reject(thrown as Error)
+        if (unwatch(waiting)) reject(thrown)
       },
     )
   })

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { isPromise } from './bag.ts'
 import type { Bag } from './bag.ts'
 import { stopLate, unwatch, watch } from './deadline.ts'
@@ -5,12 +6,31 @@ import type { Waiting } from './deadline.ts'
 import { Failed } from './finish.ts'
 import { Later } from './later.ts'
 import type { Pending } from './later.ts'
-import type { Program } from './program.ts'
 import type { ReadyStage } from './run.ts'
 import type { RunScope } from './step.ts'
 
 /** Returned by an instruction that waits: the run goes on later, elsewhere. */
 export const waits = -1
+
+/** One act of a run. Returns the index of the next one, or `waits`. */
+export type Instruction = (run: Running) => number
+
+/** The place of an instruction, once it is known. */
+export interface Label {
+  at: number
+}
+
+/**
+ * Built steps in one row of instructions. What the operator wrote reaches them as values; none of it becomes code.
+ */
+export interface Program {
+  readonly instructions: readonly Instruction[]
+  /** By instruction: where the run goes on when it fails; absent: what is around it fails. */
+  readonly onwards: readonly (Label | undefined)[]
+  /** Whether all steps run even if some fail, as in `finally`. */
+  readonly each: boolean
+  readonly log: Logger
+}
 
 /** Steps around the present instruction that have to act when it fails. */
 export interface Frame {
@@ -126,7 +146,7 @@ export class Running extends Later implements Waiting {
       if (next === waits) return false
       this.#at = next
       try {
-        next = (instructions[next] as Program['instructions'][number])(this)
+        next = (instructions[next] as Instruction)(this)
       } catch (thrown) {
         next = this.#caught(thrown)
       }
