@@ -81,8 +81,10 @@ export interface LogsGateway extends AdminGateway {
 
 /** A gateway whose viewer has a key. It keeps all rows, however long ago they began, unless its settings say otherwise. */
 export async function startLogs(settings: GatewaySettings = {}): Promise<LogsGateway> {
-  const logging = { retention: '0s', capture_retention: '0s' }
-  const gateway = await startAdmin({ ...settings, server_config: { logging, ...settings.server_config } })
+  const gateway = await startAdmin(settings)
+  const patch = { retention: '0s', capture_retention: '0s' }
+  if (!Object.hasOwn(settings.server_config ?? {}, 'logging'))
+    await gateway.engine.live.changeAll(() => [{ kind: 'change', type: 'section', name: 'logging', patch }])
   const own = await keysOf(gateway.engine).create({
     name: 'own',
     owner: gateway.viewer.id,
