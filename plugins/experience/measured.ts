@@ -71,7 +71,7 @@ export class Measurements {
     if (firstByte !== null) known.firstBytes.add(firstByte, from)
     if (output !== null) known.outputs[tier].add(output, from)
     if (input === null || input.counted <= 0) return
-    if (input.estimated > 0) known.ratios.add(input.counted / input.estimated, from)
+    if (input.estimated > 0) known.ratios.add(Math.min(2, Math.max(0.5, input.counted / input.estimated)), from)
     known.reads.add(input.cacheRead / input.counted, from)
     known.writes.add(input.cacheWrite / input.counted, from)
   }
@@ -153,7 +153,7 @@ class Model {
       firstByte: this.firstBytes.quantile(0.5),
       slowFirstByte: this.firstBytes.quantile(0.95),
       output: outputs.count >= enough ? outputs.quantile(0.5) : null,
-      inputRatio: Math.min(2, Math.max(0.5, this.ratios.mean ?? 1)),
+      inputRatio: this.ratios.mean ?? 1,
       cacheReads: this.reads.mean ?? 0,
       cacheWrites: this.writes.mean ?? 0,
     }
