@@ -133,7 +133,7 @@ export function openRowWriter({ url, spill: folder, process, report, recovered }
   /** Finds the rows that are at fault, without a transaction for each of the others. */
   async function insistOnHalves(batch: Batch, rows: readonly Row[], { id, part }: Name): Promise<Written> {
     const middle = Math.floor(rows.length / 2)
-    const first = 2 * (part || 1)
+    const first = 2 * (part || WHOLE)
     const one = await insist(batch, rows.slice(0, middle), { id, part: first })
     const other = await insist(batch, rows.slice(middle), { id, part: first + 1 })
     return { ...one, ...other, written: one.written + other.written, dropped: one.dropped + other.dropped }
@@ -208,7 +208,10 @@ function sumsFor({ columns, sums }: Batch, rows: readonly Row[]): readonly strin
   return sums.flatMap((one) => (typeof one === 'string' ? one : rows.some(has(one.with)) ? one.sum : []))
 }
 
-/** What was written in one transaction: a batch (part 0), its halves (2 and 3), their halves (4 to 7), and so on. */
+/** The number that halves are counted from. Earlier versions numbered the rows of a batch below it. */
+const WHOLE = 1 << 14
+
+/** What was written in one transaction: a batch (part 0), its halves (twice `WHOLE` and one more), theirs, and so on. */
 interface Name {
   readonly id: string
   readonly part: number
