@@ -63,6 +63,8 @@ export class Counting {
   #isProbing = false
   readonly #missed = new MissedCalls()
   readonly #sums = new WeakMap<object, Sum>()
+  /** The part that this process has of each sum while it counts alone. */
+  readonly #parts = new WeakMap<Sum, Sum>()
   #processes = 1
   #renewed = performance.now()
   #closed = false
@@ -109,12 +111,20 @@ export class Counting {
     if (!this.#shared) return after(this.#local.reserve(reserving), usually)
     return this.#call<Exclude<Reserved, { readonly unknown: unknown }>>(this.#shared, {
       usual: (counters) => counters.reserve(reserving),
-      local: (counters) =>
-        counters.reserve({ ...reserving, sums: sums.map((sum) => ({ ...sum, share: this.#processes })) }),
+      local: (counters) => counters.reserve({ ...reserving, sums: sums.map((sum) => this.#partOf(sum)) }),
       nobody: () => ({ at: now, held: estimates[0] ?? 0, left: [] }),
       missed: () => ({ settle: { id, sums: sums.map(({ bucket }) => bucket), micros: 0 } }),
       done: (reserved) => this.#options.holds.reserved(reserving, reserved),
     })
+  }
+
+  /** This process's part of a sum: one object for each sum, since counters remember the sums that they used. */
+  #partOf(sum: Sum): Sum {
+    const known = this.#parts.get(sum)
+    if (known?.share === this.#processes) return known
+    const part = { ...sum, share: this.#processes }
+    this.#parts.set(sum, part)
+    return part
   }
 
   settle(settling: Settling): Soon<number | undefined> {
