@@ -74,8 +74,8 @@ export default defineStage({
     { duty: 'charge', at: 'finally' },
     { duty: 'log', at: 'finally' },
   ],
-  // A whole answer is complete only at its end.
-  timeout: '1h',
+  // A whole answer is complete only at its end. Longer than `total`, whose end is the provider's failure, not the stage's.
+  timeout: '61m',
   uses: ['prices'],
   check(config, _known, report) {
     for (const field of ['first_byte', 'idle', 'total'] as const)

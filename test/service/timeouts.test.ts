@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BytesBody } from '../../engine/kit.ts'
+import { beat } from '../../engine/pipeline/deadline.ts'
+import { BytesBody, duration } from '../../engine/kit.ts'
 import type { Call, Host, Services } from '../../engine/index.ts'
 import call from '../../plugins/translation/call.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -47,6 +48,12 @@ describe('how long a provider may take', () => {
     for (const name of await readdir(join(root, 'pipelines'), { recursive: true }))
       if (name.endsWith('.yaml'))
         expect(await readFile(join(root, 'pipelines', name), 'utf8'), name).to.not.match(/first_byte|idle:|total:/)
+  })
+
+  it('is a failure of the provider when it is over: the stage has longer than the usual total', async () => {
+    await start({})
+    const { timeouts } = (gateway as RunningGateway).engine.live.current.catalog.settings.resilience
+    expect(duration(call.timeout ?? '')).to.be.at.least(duration(timeouts.total) + 2 * beat)
   })
 
   it('say the settings, before them the pipeline, and before it the provider', async () => {
