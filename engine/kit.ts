@@ -95,13 +95,17 @@ export { whenFree } from './store/when-free.ts'
 export { ChangePoll } from './live/change-poll.ts'
 export type { Polled } from './live/change-poll.ts'
 
+// Actions: who may run them
+export { accessOf, isOfRole } from './spec/access.ts'
+
 // Bodies of requests
 export { checkInput } from './http/input.ts'
 
 // Answers about records: queries, pages, versions, who asks
-export { negated, readList, readQuery } from './http/list-query.ts'
-export type { ListKey, ListQuery, Page, Query, QueryField, QueryFields } from './http/list-query.ts'
-export { emptyReply, jsonReply, requesterOf, versionsIn } from './http/record-reply.ts'
+export { listOf, negated, readList, readQuery } from './http/list-query.ts'
+export type { QueryField, QueryFields } from './http/list-query.ts'
+export type { ListKey, ListQuery, Page, Query } from './spec/query.ts'
+export { answered, emptyReply, jsonReply, pageOf, requesterOf, versionsIn } from './http/record-reply.ts'
 export type { ReplyOptions } from './http/record-reply.ts'
 export { budgetSchema, periodStart, rateLimitSchema } from './spec/allowance.ts'
 export { momentIn, timeText } from './spec/moment.ts'

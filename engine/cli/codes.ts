@@ -112,6 +112,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
 
 /** The meaning of each finding code; camel-case codes are keywords of JSON Schema. */
 export const findings: ReadonlyMap<string, string> = new Map([
+  [
+    'act',
+    'A route has no action, or lacks a parameter that its action needs; or "act" or "actions" stands where it cannot.',
+  ],
   ['additionalProperties', 'The field is unknown here. Look for a typo or wrong indentation.'],
   ['anyOf', 'The value matches none of the forms that are allowed here.'],
   [
@@ -200,6 +204,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['unreadable', 'A row of the database does not hold a JSON object, as every stored record must.'],
   ['unavailable', 'A service could not be opened, because the database cannot be used at the moment.'],
   ['unknown-model', 'No model has this name.'],
+  ['unknown-action', 'No plugin provides this action; "sluice list actions" shows those that are there.'],
   ['unknown-pipeline', 'No pipeline has this name.'],
   ['unknown-protocol', 'No codec speaks this protocol.'],
   ['unknown-provider', 'No provider has this name.'],

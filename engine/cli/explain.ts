@@ -2,6 +2,7 @@ import { printDiagnostic } from '../config/diagnostics.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import { planSteps, printPlan } from '../pipeline/plan.ts'
+import { accessOf } from '../spec/access.ts'
 import { errors } from '../spec/error-table.ts'
 import type { ErrorCode, ErrorRow } from '../spec/error-table.ts'
 import type { Json } from '../spec/json.ts'
@@ -36,12 +37,16 @@ export async function explainPipeline(
     return 0
   }
   const { summary, protocol, routes, inputs, without } = pipeline
+  const actions = routes.flatMap(({ method, path, action }) =>
+    action ? [{ name: action.name, route: `${method} ${path}`, access: accessOf(action) }] : [],
+  )
   const facts = {
     name,
     summary,
     protocol,
     routes: routes.map(({ method, path }) => `${method} ${path}`),
     public: pipeline.public,
+    ...(actions.length > 0 ? { actions } : {}),
     inputs,
     ...(without.length > 0 ? { without } : {}),
     plan: planSteps(pipeline.stages, { pipelines, sections }),

@@ -1,3 +1,4 @@
+import type { AnyAction } from '../spec/action.ts'
 import type { EitherCodec } from '../spec/codec.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import type { Plugin } from '../spec/plugin.ts'
@@ -7,6 +8,7 @@ import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
+import { actionsOfRecords, checkRoutes } from './actions.ts'
 import { problemOfSchemas, recognise } from './components.ts'
 import type { Component } from './registry.ts'
 import type { Diagnostic } from './diagnostics.ts'
@@ -40,6 +42,7 @@ export function assemble(
   const found = {
     plugin: new Map<string, Plugin>(),
     stage: new Map<string, AnyStage>(),
+    action: new Map<string, AnyAction>(),
     codec: new Map<string, EitherCodec>(),
     provider: new Map<string, AnyProvider>(),
     signal: new Map<string, AnySignal>(),
@@ -68,26 +71,42 @@ export function assemble(
   }
   for (const slot of ownSlots()) put({ kind: 'slot', value: slot }, { value: slot, from: 'the engine' })
   exports.forEach(add)
-  const { plugin: plugins, stage: stages, codec: codecs, provider: providers, signal: signals } = found
+  for (const action of actionsOfRecords(found))
+    add({ ...(owners.get(`record ${action.of}`) as Found), value: action.value })
+  const { plugin: plugins, stage: stages, action: actions, codec: codecs, provider: providers, signal: signals } = found
   const { slot: slots, service: services, command: commands, record: records } = found
   for (const slot of ownSlots(records.get('model')?.schema)) slots.set(slot.name, slot)
   const report: ReportOf = ({ kind, name }, code, message) =>
     diagnostics.push(inFile(owners.get(`${kind} ${name}`)?.from ?? '', code, message))
   if (!incomplete) checkSlots(stages, slots, report)
-  checkUses({ stages, providers, services, commands, incomplete }, report)
+  checkUses({ stages, actions, providers, services, commands, incomplete }, report)
+  checkRoutes(actions, report)
   checkSections(services, report)
   checkPlaces(records, report)
   if (!incomplete) checkNamed({ stages, records, services, providers }, report)
   const origins = new Map([...services.keys()].map((name) => [name, owners.get(`service ${name}`)?.from ?? '']))
-  const components = { plugins, stages, codecs, providers, signals, slots, services, origins, commands, records }
+  const components = {
+    plugins,
+    stages,
+    actions,
+    codecs,
+    providers,
+    signals,
+    slots,
+    services,
+    origins,
+    commands,
+    records,
+  }
   return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
 }
 
 /** The components of a plugin. */
 function partsOf(plugin: Plugin): readonly unknown[] {
-  const { stages, codecs, providers, signals, slots, services, commands, records } = plugin
+  const { stages, actions, codecs, providers, signals, slots, services, commands, records } = plugin
   const lists: (readonly unknown[] | undefined)[] = [
     stages,
+    actions,
     codecs,
     providers,
     signals,

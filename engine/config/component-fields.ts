@@ -4,17 +4,19 @@ const listed = (text: string): readonly string[] => text.split(' ')
 
 /** The fields of a declaration of each kind. The types of a plugin are not checked when it is loaded. */
 const fields = {
-  plugin: listed('stages codecs providers signals slots services commands records'),
+  plugin: listed('stages actions actionsOf codecs providers signals slots services commands records'),
   stage: listed(
-    'config needs reads insists provides gives settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
+    'config needs reads insists provides gives assures settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
   ),
+  action: listed('route access query body bodyLimit answer status errors writes stream uses timeout before run'),
   provider: listed('config secrets destinations presets uses offers open'),
   signal: listed('module quick'),
   slot: listed('fields candidates'),
   service: listed('settings section secrets uses migrations seals check greet rotate open'),
   command: listed('group options arguments words uses pipelines run'),
   record: listed(
-    'place schema secrets destinations aliases unique patterns holds optional switch typed check show complete lists note',
+    'place schema secrets destinations aliases unique patterns holds optional switch typed check show complete lists note ' +
+      'route role without shows',
   ),
   codec: listed(
     'protocol operation content idHeader answerHeaders clientHeader headers located schema check mistaken instruct ' +

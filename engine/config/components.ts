@@ -1,3 +1,4 @@
+import type { AnyAction } from '../spec/action.ts'
 import type { EitherCodec } from '../spec/codec.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import { isDuration } from '../spec/duration.ts'
@@ -12,11 +13,12 @@ import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage, Duty } from '../spec/stage.ts'
 import { problemOfFields } from './component-fields.ts'
 import { sectionType } from './sections.ts'
+import { problemOfAction, undescribed } from './actions.ts'
 import type { Component } from './registry.ts'
 import { proveSchema } from './validate.ts'
 
 /** Step names that pipelines reserve. */
-export const structuralWords = ['use', 'switch', 'attempt'] as const
+export const structuralWords = ['use', 'switch', 'attempt', 'act'] as const
 
 /** The key for a timeout next to the name of a step. */
 export const timeoutWord = 'timeout'
@@ -41,6 +43,8 @@ function recognised(value: unknown): Component | { readonly problem: string } {
         : { problem: 'a plugin needs a name' }
     case 'stage':
       return problemOfStage(shape) ?? { kind: 'stage', value: value as unknown as AnyStage }
+    case 'action':
+      return problemOfAction(shape) ?? { kind: 'action', value: value as unknown as AnyAction }
     case 'provider':
       return problemOfProvider(shape) ?? { kind: 'provider', value: value as unknown as AnyProvider }
     case 'signal':
@@ -65,7 +69,7 @@ function recognised(value: unknown): Component | { readonly problem: string } {
 const nothingExported = 'it has no default export; write its components after "export default"'
 
 const nothingKnown =
-  'the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service, a command nor a record'
+  'the default export is neither a plugin, a stage, an action, a codec, a provider, a signal, a slot, a service, a command nor a record'
 
 type Problem = { readonly problem: string } | undefined
 
@@ -248,6 +252,14 @@ export function problemOfSchemas({ kind, value }: Component): Problem {
     case 'stage': {
       const owner = `stage "${value.name}"`
       return problemOfSchema(owner, 'config', value.config) ?? problemOfSchema(owner, 'body', value.body)
+    }
+    case 'action': {
+      const owner = `action "${value.name}"`
+      return (
+        problemOfSchema(owner, 'body', value.body) ??
+        problemOfSchema(owner, 'answer', value.answer) ??
+        undescribed(owner, value)
+      )
     }
     case 'provider':
       return problemOfSchema(`provider "${value.name}"`, 'config', value.config)

@@ -1,3 +1,4 @@
+import type { AnyAction } from '../spec/action.ts'
 import type { EitherCodec } from '../spec/codec.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import type { Plugin } from '../spec/plugin.ts'
@@ -12,6 +13,7 @@ import type { AnyStage } from '../spec/stage.ts'
 export interface Registry {
   readonly plugins: ReadonlyMap<string, Plugin>
   readonly stages: ReadonlyMap<string, AnyStage>
+  readonly actions: ReadonlyMap<string, AnyAction>
   /** By protocol. */
   readonly codecs: ReadonlyMap<string, EitherCodec>
   /** By type. */
@@ -34,6 +36,7 @@ export interface Registry {
 export type Component =
   | { readonly kind: 'plugin'; readonly value: Plugin }
   | { readonly kind: 'stage'; readonly value: AnyStage }
+  | { readonly kind: 'action'; readonly value: AnyAction }
   | { readonly kind: 'codec'; readonly value: EitherCodec }
   | { readonly kind: 'provider'; readonly value: AnyProvider }
   | { readonly kind: 'signal'; readonly value: AnySignal }

@@ -30,6 +30,11 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
       { type: 'string', 'x-names': 'pipeline', description: 'Runs the stages of another pipeline here.' },
       known,
     ),
+    act: {
+      type: ['string', 'null'],
+      anyOf: [{ enum: [null, ...registry.actions.keys()] }, { type: 'string' }],
+      description: 'Runs an action: the one named, or that of the route.',
+    },
     switch: {
       ...switchFormat,
       items: { ...armFormat, properties: { ...armFormat.properties, do: { ...armFormat.properties.do, ...steps } } },
@@ -76,7 +81,7 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
       pipeline,
       step: {
         anyOf: [
-          { enum: bare.map(([name]) => name) },
+          { enum: ['act', ...bare.map(([name]) => name)] },
           {
             type: 'object',
             minProperties: 1,

@@ -1,3 +1,4 @@
+import type { AnyAction } from '../spec/action.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyService } from '../spec/service.ts'
@@ -17,14 +18,17 @@ export type ReportOf = (
 export function checkUses(
   {
     stages,
+    actions,
     providers,
     services,
     commands,
     incomplete,
-  }: Pick<Registry, 'stages' | 'providers' | 'services' | 'commands' | 'incomplete'>,
+  }: Pick<Registry, 'stages' | 'actions' | 'providers' | 'services' | 'commands' | 'incomplete'>,
   report: ReportOf,
 ): void {
-  for (const user of [stages, providers, services, commands].flatMap((all): readonly User[] => [...all.values()]))
+  for (const user of [stages, actions, providers, services, commands].flatMap((all): readonly User[] => [
+    ...all.values(),
+  ]))
     for (const used of user.uses ?? []) {
       if (services.has(used) || incomplete) continue
       const message = `${user.kind} "${user.name}" uses the service "${used}", which does not exist`
@@ -37,7 +41,7 @@ export function checkUses(
   }
 }
 
-type User = AnyStage | AnyProvider | AnyService | AnyCommand
+type User = AnyStage | AnyAction | AnyProvider | AnyService | AnyCommand
 
 /** Services without circles, each after those that it uses. */
 export function inOrder(services: Services): AnyService[] {

@@ -3,6 +3,7 @@ import { parsedJson } from '../json/parse.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { Json } from '../spec/json.ts'
 import { momentIn } from '../spec/moment.ts'
+import type { ListKey, ListQuery, ListSchema, Page, ParameterSchema, Query, QuerySchema } from '../spec/query.ts'
 
 /**
  * What a query parameter accepts: any text, `true` or `false`, a number, a date and time with offset, or one of some
@@ -16,48 +17,55 @@ export type QueryFields = Readonly<Record<string, QueryField>>
 export const negation = (name: string): string => `not_${name}`
 
 /** Fields that leave out what others ask for: `not_model` for `model`. Repeated, none of their values is wanted. */
-export function negated(fields: QueryFields): QueryFields {
+export function negated<F>(fields: Readonly<Record<string, F>>): Readonly<Record<string, F>> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [negation(name), field]))
 }
 
-/** The checked parameters of a query. */
-export interface Query {
-  /** The values of a parameter; undefined if it was not sent. */
-  values(name: string): readonly string[] | undefined
-  /** The values that a field must not have; undefined if none was sent. */
-  leftOut(name: string): readonly string[] | undefined
-  /** Its first value. */
-  text(name: string): string | undefined
-  number(name: string): number | undefined
-  /** Unix time in milliseconds. */
-  time(name: string): number | undefined
-  flag(name: string): boolean | undefined
+/** Describes the parameters of a list, in `query` of an action, which then gets them as a `ListQuery`. */
+export function listOf({
+  filters = {},
+  sorts,
+  usual,
+}: Partial<ListSchema> & Omit<ListSchema, 'filters' | 'list'>): ListSchema {
+  return { list: true, filters, sorts, usual }
 }
 
-/** The position of an item in a list: the value of its sort field, and its id, which orders items of equal value. */
-export type ListKey = readonly [value: number | string | null, id: string]
-
-/** One page of a list, as clients see it. */
-export interface Page<T> {
-  readonly data: readonly T[]
-  /** The cursor of the next page; null at the end. */
-  readonly next_cursor: string | null
+/** Reads the query of an action as its declaration describes it. Throws as `readQuery` and `readList` do. */
+export function queryReader(schema: QuerySchema | ListSchema = {}): (query: URLSearchParams) => Query {
+  if (!isList(schema)) {
+    const fields = fieldsOf(schema)
+    return (query) => readQuery(query, fields)
+  }
+  const { sorts, usual: usualSort } = schema
+  const filters = fieldsOf(schema.filters)
+  return (query) => readList(query, { filters, sorts, usualSort })
 }
 
-/** The checked parameters of a list. */
-export interface ListQuery extends Query {
-  readonly limit: number
-  /** The sort field, without its `-`. */
-  readonly sort: string
-  readonly isDescending: boolean
-  /** The key of the last item of the page before; undefined: the first page. */
-  readonly after: ListKey | undefined
-  /** In lower case; empty if it was not sent. */
-  readonly search: string
-  /** The page of a list in memory, which this sorts: numbers and texts ascending, null first, then by id. */
-  page<T>(items: Iterable<T>, keyOf: (item: T) => ListKey): Page<T>
-  /** The page of rows that begin after `after`, in order. There is another page if there are more than `limit`. */
-  onePage<T>(rows: readonly T[], keyOf: (row: T) => ListKey): Page<T>
+/** Every parameter that the query of an action may have. */
+export function parametersOf(schema: QuerySchema | ListSchema = {}): QuerySchema {
+  if (!isList(schema)) return schema
+  const { filters, sorts, usual: order } = schema
+  const orders = sorts.flatMap((field) => [field, `-${field}`])
+  return {
+    ...filters,
+    limit: { type: 'integer', default: usual, description: `Most entries of the page: 1 to ${most}.` },
+    cursor: { type: 'string', description: 'Where the page begins: next_cursor of the page before it.' },
+    sort: { enum: orders, default: order, description: 'Field to sort by; with - for descending.' },
+  }
+}
+
+function isList(schema: QuerySchema | ListSchema): schema is ListSchema {
+  return schema['list'] === true
+}
+
+function fieldsOf(schema: QuerySchema): QueryFields {
+  return Object.fromEntries(Object.entries(schema).map(([name, parameter]) => [name, fieldOf(parameter)]))
+}
+
+function fieldOf({ type, format, enum: words }: ParameterSchema): QueryField {
+  if (words !== undefined) return words
+  if (format === 'date-time') return 'time'
+  return type === 'boolean' ? type : type === 'string' ? 'text' : 'number'
 }
 
 const usual = 50

@@ -15,6 +15,40 @@ export interface ReplyOptions {
   readonly version?: number | null | undefined
 }
 
+/** What an action answers, with what belongs beside its body. */
+export class Answered {
+  readonly body: object | undefined
+  readonly options: ReplyOptions
+  constructor(body: object | undefined, options: ReplyOptions) {
+    this.body = body
+    this.options = options
+  }
+}
+
+/**
+ * The body of an action's answer, with an entity tag (`version`), an address (`location`), further headers, or another
+ * status than the action's own.
+ */
+export function answered(
+  body: object | undefined,
+  { location, headers: more, ...options }: ReplyOptions & { readonly location?: string } = {},
+): Answered {
+  return new Answered(body, { ...options, headers: { ...(location === undefined ? {} : { location }), ...more } })
+}
+
+/** JSON Schema of a page of a list. */
+export function pageOf<const S extends object>(schema: S) {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['data', 'next_cursor'],
+    properties: {
+      data: { type: 'array', items: schema, description: 'The entries of the page.' },
+      next_cursor: { type: ['string', 'null'], description: 'The cursor of the next page; null at the end.' },
+    },
+  } as const
+}
+
 /** A JSON answer that nobody may keep. */
 export function jsonReply(value: Json, { status = 200, headers: more = {}, version }: ReplyOptions = {}): Reply {
   const tag = typeof version === 'number' ? { etag: `"${version}"` } : {}

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import { withinPackage, withoutPlaces } from '../config/shipped.ts'
 import { planSteps } from '../pipeline/plan.ts'
 import type { Planning } from '../pipeline/plan.ts'
+import { accessOf } from '../spec/access.ts'
 import type { HostStatus } from '../spec/host.ts'
 import type { Configuration } from './configuration.ts'
 import type { Finding, PipelineView, Running } from '../spec/running.ts'
@@ -109,7 +110,11 @@ export function pipelineViews(planning: Planning): readonly PipelineView[] {
       line,
       ...(protocol === undefined ? {} : { protocol }),
       public: pipeline.public,
-      routes: routes.map(({ method, path }) => ({ method, path })),
+      routes: routes.map(({ method, path, action }) => ({
+        method,
+        path,
+        ...(action ? { action: { name: action.name, summary: action.summary, access: accessOf(action) } } : {}),
+      })),
       inputs,
       without,
       yaml: () => place.source.textOf?.(place.path) ?? '',

@@ -28,8 +28,9 @@ function firstOfStep(step: StepNode, byName: ReadonlyMap<string, Pipeline>, open
     case 'unknown':
       return 'asks'
     case 'stage':
-      if (step.stage.provides.includes('principal') || step.stage.ends === true) return 'asks'
-      return step.stage.guards === true ? 'nothing' : 'other'
+      // An action checks by itself who runs it, and one that is public needs nobody.
+      if (step.stage.provides.includes('principal') || step.stage.ends === true || 'action' in step) return 'asks'
+      return step.stage.guards === true || step.stage.gives?.includes('principal') ? 'nothing' : 'other'
     case 'attempt':
       return allOf(
         [step.steps, ...(step.otherwise ? [step.otherwise] : [])].map((steps) => firstOf(steps, byName, opened)),

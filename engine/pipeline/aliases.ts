@@ -2,6 +2,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Source } from '../config/source.ts'
 import { validator } from '../config/validate.ts'
 import { isObject } from '../spec/json.ts'
+import { routeKey } from './act.ts'
 import { aliasesFormat } from './format.ts'
 import type { Pipeline, Place, Route } from './nodes.ts'
 
@@ -32,15 +33,14 @@ export function parseAliases(source: Source, diagnostics: Diagnostic[]): Aliases
  * right after the beginning: `/*` in place of `/v1/*` would serve every path there is.
  */
 export function withAliases(pipelines: readonly Pipeline[], aliases: readonly Aliases[]): Pipeline[] {
-  const key = ({ method, path }: Route) => `${method} ${path.replace(/:[^/]+/g, ':')}`
-  const served = new Set(pipelines.flatMap(({ routes }) => routes.map(key)))
-  const further = ({ method, path }: Route): Route[] =>
+  const served = new Set(pipelines.flatMap(({ routes }) => routes.map(routeKey)))
+  const further = (route: Route): Route[] =>
     aliases
-      .filter((alias) => fits(alias, path))
+      .filter((alias) => fits(alias, route.path))
       .flatMap(({ from, to, place }) =>
-        to.map((one) => ({ method, path: one + path.slice(from.length), alias: place })),
+        to.map((one) => ({ ...route, path: one + route.path.slice(from.length), alias: place })),
       )
-      .filter((route) => served.size < served.add(key(route)).size)
+      .filter((one) => served.size < served.add(routeKey(one)).size)
   return pipelines.map((pipeline) => ({
     ...pipeline,
     routes: [...pipeline.routes, ...pipeline.routes.flatMap(further)],

@@ -7,6 +7,8 @@ import type { ReadyStage } from './run.ts'
 /** A step whose stages are built. A `Program` runs it; with listeners, the interpreter does (`interpret.ts`). */
 export type Built =
   | BuiltStep
+  /** The stage that a request needs. */
+  | { readonly kind: 'found'; readonly find: (slots: Bag) => BuiltStep }
   | { readonly kind: 'steps'; readonly steps: readonly Built[] }
   | { readonly kind: 'limited'; readonly step: Built; readonly limit: number }
   | { readonly kind: 'switch'; readonly arms: readonly BuiltArm[] }

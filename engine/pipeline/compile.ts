@@ -1,22 +1,27 @@
 import { GatewayError } from '../spec/error.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { JsonObject } from '../spec/json.ts'
-import type { SlotName } from '../spec/slots.ts'
+import type { AnyAction } from '../spec/action.ts'
+import { duration } from '../spec/duration.ts'
+import type { Ingress, SlotName } from '../spec/slots.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import type { Host } from '../spec/host.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { inputReader, withInput } from '../http/input.ts'
 import { attempts, stages } from '../telling.ts'
+import { actStage, actionAt } from './act.ts'
 import { asksFirst } from './access.ts'
 import { Attempt, triesOf } from './attempt.ts'
-import type { Built, BuiltAttempt } from './built.ts'
+import type { Bag } from './bag.ts'
+import type { Built, BuiltAttempt, BuiltStep } from './built.ts'
 import { NotOpen } from './closed-view.ts'
 import { interpreted } from './interpret.ts'
 import type { Owner } from './interpret.ts'
 import { matcher } from './match.ts'
 import { givenBy, pathsOf, shownPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
-import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
+import type { ActNode, Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { withSettings } from './options.ts'
+import { stageTimeout } from './parse.ts'
 import { RetryBudget } from './retry-budget.ts'
 import { programOf, runProgram } from './program.ts'
 import { ReadyStage } from './run.ts'
@@ -71,6 +76,7 @@ class Builder {
   readonly #byName: ReadonlyMap<string, Pipeline>
   readonly #host: Host
   readonly #owner: Owner
+  readonly #actionAt: ReturnType<typeof actionAt>
   readonly #workshop: Workshop
   readonly #diagnostics: Diagnostic[]
   /** The slots given by the stages of its `finally`. */
@@ -82,7 +88,12 @@ class Builder {
     const { name, protocol } = root
     this.#root = root
     this.#byName = byName
-    this.#host = workshop.hostFor({ name, ...(protocol === undefined ? {} : { protocol }) })
+    this.#actionAt = actionAt(root.routes)
+    this.#host = workshop.hostFor({
+      name,
+      ...(protocol === undefined ? {} : { protocol }),
+      ...(this.#actionAt && { actionAt: this.#actionAt }),
+    })
     this.#owner = { pipeline: name, log: this.#host.log }
     this.#workshop = workshop
     this.#diagnostics = diagnostics
@@ -161,7 +172,7 @@ class Builder {
     const { node, path } = placed
     switch (node.kind) {
       case 'stage':
-        return this.#stage(node, placed)
+        return 'action' in node ? this.#act(node, placed) : this.#stage(node, placed)
       case 'use':
         return limited(this.#inOrder(this.#included(node, placed)), node.timeout)
       case 'switch': {
@@ -195,13 +206,30 @@ class Builder {
     }
   }
 
-  #stage(node: StageNode, { path, inTry = false, inFinally }: PlacedNode): Built {
+  /** Actions are built when the first request for them comes: most are never asked for. */
+  #act(node: ActNode, placed: PlacedNode): Built {
+    const steps = new Map<AnyAction, BuiltStep>()
+    const built = (action: AnyAction) => {
+      const timeout = node.timeout || duration(action.timeout ?? stageTimeout)
+      const step = this.#stage({ ...node, stage: actStage([action]), timeout }, placed)
+      steps.set(action, step)
+      return step
+    }
+    const find = ({ ingress }: Bag) => {
+      const action = node.action ?? this.#actionAt?.(ingress as Ingress)
+      if (action === undefined) throw new GatewayError('internal_error')
+      return steps.get(action) ?? built(action)
+    }
+    return { kind: 'found', find }
+  }
+
+  #stage(node: StageNode, { path, inTry = false, inFinally }: PlacedNode): BuiltStep {
     const { stage, settings, place, timeout } = node
     const { name, needs, provides, gives = [] } = stage
     const config = withSettings(node.config, settings, this.#workshop.settings)
     const at = shownPlace(place)
     const own = { name, path, inTry }
-    const ready = (run: StageRun): Built => ({
+    const ready = (run: StageRun): BuiltStep => ({
       kind: 'stage',
       stage: new ReadyStage({ place: own, at, provides, gives, run, timeout, strict: this.#workshop.strict }),
       place: own,

@@ -7,20 +7,21 @@ export class Duties {
   /** The names of all that are owed. */
   readonly names: ReadonlySet<string>
   readonly #stages: ReadonlyMap<string, AnyStage>
-  readonly #debts: ReadonlyMap<AnyStage, readonly Debt[]>
+  /** By the name of the stage. */
+  readonly #debts: ReadonlyMap<string, readonly Debt[]>
   readonly #about: ReadonlyMap<string | undefined, readonly string[]>
 
   constructor({ stages }: Registry) {
     this.#stages = stages
-    this.#debts = new Map([...stages.values()].map((stage) => [stage, debtsOf(stage)]))
+    this.#debts = new Map([...stages.values()].map((stage) => [stage.name, debtsOf(stage)]))
     const all = [...this.#debts.values()].flat()
     this.names = new Set(all.map(({ duty }) => duty))
     const about = Map.groupBy(all, ({ of: slot }) => slot)
     this.#about = new Map([...about].map(([slot, debts]) => [slot, debts.map(({ duty }) => duty)]))
   }
 
-  owedBy(stage: AnyStage): readonly Debt[] {
-    return this.#debts.get(stage) ?? []
+  owedBy({ name }: AnyStage): readonly Debt[] {
+    return this.#debts.get(name) ?? []
   }
 
   /** The duties that are owed again when a slot is given anew. */

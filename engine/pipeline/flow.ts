@@ -56,7 +56,7 @@ class FlowChecker {
     const done = this.#results.get(pipeline)
     if (done) return done
     this.#open.push(pipeline)
-    const routed = pipeline.routes.length > 0
+    const routed = pipeline.routes.length > 0 || pipeline.actionsAt !== undefined
     if (routed) this.#inputs(pipeline)
     const start = new Set(routed ? ['ingress', ...pipeline.inputs] : pipeline.inputs)
     const end = this.#walk(pipeline.stages, { sure: start, maybe: start, sureOfAll: false, maybeAll: false })

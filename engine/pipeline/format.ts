@@ -43,11 +43,11 @@ export const pipelineFormat = {
       type: 'array',
       default: [],
       description:
-        'What it serves: "POST /v1/things/:id", "GET /v1/things/*" for every path below, "POST /v1/things/*:run" for those of them that end so, "GET /*" for every path that no other route names, or "WS /v1/things" for a WebSocket.',
+        'What it serves: "actions" for the routes of all actions that no other pipeline serves; "POST /v1/things/:id", "GET /v1/things/*" for every path below, "POST /v1/things/*:run" for those of them that end so, "GET /*" for every path that no other route names, or "WS /v1/things" for a WebSocket.',
       items: {
         type: 'string',
         pattern:
-          '^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/\\*?|(/(:[a-z][a-z0-9_]*|[\\w.~-]+))+(/\\*(:\\w+)?)?)$',
+          '^(actions|(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/\\*?|(/(:[a-z][a-z0-9_]*|[\\w.~-]+))+(/\\*(:\\w+)?)?))$',
         patternErrorMessage: 'must be a method and a path, such as "POST /v1/things/:id" or "WS /v1/things"',
       },
     },

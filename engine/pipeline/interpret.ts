@@ -30,6 +30,8 @@ export function interpreted(built: Built, owner: Owner, each: boolean): Step {
         return step(slots, scope)
       }
     }
+    case 'found':
+      return (slots, scope) => interpreted(built.find(slots), owner, each)(slots, scope)
     case 'steps': {
       const steps = built.steps.map((step) => interpreted(step, owner, each))
       if (each) return eachStep(steps, owner.log)

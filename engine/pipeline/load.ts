@@ -7,6 +7,7 @@ import type { Environment } from '../config/interpolate.ts'
 import { display } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
 import { readSource } from '../config/source.ts'
+import { withActions } from './act.ts'
 import { unusedAliases, withAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
 import { checkBodies } from './check-bodies.ts'
@@ -108,7 +109,7 @@ export function checkPipelines(
   const aliases: Aliases[] = []
   const covered = texts.flatMap(({ covers }) => covers ?? [])
   let incomplete = false
-  const pipelines = texts.flatMap(({ file, text, shipped }) => {
+  const parsedOnes = texts.flatMap(({ file, text, shipped }) => {
     const read = readSource(file, text, environment)
     diagnostics.push(...read.diagnostics)
     if (read.source.value === null && read.diagnostics.length > 0) {
@@ -120,6 +121,8 @@ export function checkPipelines(
     aliases.push(...parsed.aliases)
     return parsed.pipelines
   })
+  const { pipelines, diagnostics: misplaced } = withActions(parsedOnes, registry.actions)
+  diagnostics.push(...misplaced)
   const known: KnownNames = {
     ...records,
     ...wordsOf(registry),

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { routeKey } from './act.ts'
 import { printPlace, reportAt, within } from './nodes.ts'
 import type { Pipeline, Place } from './nodes.ts'
 
@@ -13,11 +14,7 @@ export function checkNames(pipelines: readonly Pipeline[]): Diagnostic[] {
   return pipelines.flatMap(({ name, routes, relays, place }) => [
     ...(name === '' ? [] : claim(`pipeline ${name}`, `the pipeline "${name}"`, within(place, 'name'))),
     ...routes.flatMap(({ method, path }, index) => [
-      ...claim(
-        `${method} ${path.replace(/\/:[^/]+/g, '/:')}`,
-        `the route "${method} ${path}"`,
-        within(place, 'routes', index),
-      ),
+      ...claim(routeKey({ method, path }), `the route "${method} ${path}"`, within(place, 'routes', index)),
       ...(relays && method !== 'WS' ? [noSocket(method, within(place, 'routes', index))] : []),
     ]),
   ])

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
+import type { AnyAction } from '../spec/action.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Path } from '../config/diagnostics.ts'
@@ -50,7 +51,7 @@ export interface Condition {
 }
 
 /** One parsed step of a pipeline: valid by itself, not yet checked against its neighbours. */
-export type StepNode = StageNode | UseNode | SwitchNode | AttemptNode | UnknownNode
+export type StepNode = StageNode | ActNode | UseNode | SwitchNode | AttemptNode | UnknownNode
 
 /** Fields that every step may have next to its name. */
 interface Limited {
@@ -70,6 +71,12 @@ export interface StageNode extends Limited {
   /** The names in its configuration. */
   readonly names: readonly Named[]
   readonly timeout: number
+}
+
+/** `- act`, or `- act: list-things`. Its stage has a timeout of its own if this one is 0. */
+export interface ActNode extends StageNode {
+  /** Undefined: the action of the route. */
+  readonly action: AnyAction | undefined
 }
 
 /** `- use: pipeline`. */
@@ -112,6 +119,8 @@ export interface Route {
   readonly path: string
   /** Position of the alias that adds the route; absent: the pipeline declares it. */
   readonly alias?: Place
+  /** The action that it runs, if it runs one. */
+  readonly action?: AnyAction
 }
 
 /** A parsed pipeline. */
@@ -120,6 +129,8 @@ export interface Pipeline {
   readonly summary: string
   readonly protocol?: string
   readonly routes: readonly Route[]
+  /** Where `actions` stands among its routes: it serves all actions that no other pipeline serves. */
+  readonly actionsAt?: number
   /** Whether a WebSocket is one exchange; otherwise each of its messages is. */
   readonly relays: boolean
   readonly public: boolean

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyClientCodec } from '../spec/codec.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import type { AnyStage } from '../spec/stage.ts'
 import { isObject } from '../spec/json.ts'
 import { duration, isDuration, isTooShort, tooShort } from '../spec/duration.ts'
 import type { Diagnostic, Path } from '../config/diagnostics.ts'
@@ -12,13 +13,14 @@ import { didYouMean } from '../config/suggest.ts'
 import { validator } from '../config/validate.ts'
 import { parseAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
+import { actStage } from './act.ts'
 import { armFormat, attemptFormat, attemptOptions, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
 import { checkStage } from './check-stage.ts'
 import { doubtfulCondition, wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
 import { namesIn } from './named.ts'
 import { milliseconds, unwrittenOptions } from './options.ts'
-import type { Pipeline, Place, StepNode, SwitchNode } from './nodes.ts'
+import type { ActNode, Pipeline, Place, StepNode, SwitchNode } from './nodes.ts'
 
 /** Top-level keys of a file that holds several pipelines. */
 const lists: readonly string[] = ['endpoints', 'aliases']
@@ -54,7 +56,7 @@ const nothingInIt =
   'there is no pipeline in it; a file without any text removes the shipped file of the same name, and no other'
 
 /** Timeout of a stage if neither the stage nor its pipeline sets one. */
-const stageTimeout = '60s'
+export const stageTimeout = '60s'
 
 /** Every slot that is declared or that a stage names. */
 function slotVocabulary(registry: Registry): Set<string> {
@@ -89,14 +91,22 @@ class Parser {
     const codecs = [...this.#registry.codecs.values()].filter(speaksToClients)
     this.#codecs = protocol === undefined ? codecs : codecs.filter((one) => one.protocol === protocol)
     if (typeof protocol === 'string' && !this.#registry.incomplete) this.#protocol([...path, 'protocol'], protocol)
+    const lines = texts(value['routes'])
+    const actionsAt = lines.indexOf('actions')
+    if (actionsAt >= 0 && actionsAt < lines.length - 1)
+      this.#report(
+        [...path, 'routes', actionsAt],
+        'act',
+        '"actions" must stand last: it brings the routes that are left',
+      )
     return {
       name: typeof value['name'] === 'string' ? value['name'] : '',
       summary: typeof value['summary'] === 'string' ? value['summary'] : '',
       ...(typeof protocol === 'string' ? { protocol } : {}),
-      routes: texts(value['routes']).map((line) => ({
-        method: line.split(' ', 1)[0] ?? '',
-        path: line.slice(line.indexOf(' ') + 1),
-      })),
+      routes: lines
+        .filter((line) => line !== 'actions')
+        .map((line) => ({ method: line.split(' ', 1)[0] ?? '', path: line.slice(line.indexOf(' ') + 1) })),
+      ...(actionsAt < 0 ? {} : { actionsAt }),
       relays: value['socket'] === 'relay',
       public: value['public'] === true,
       inputs: this.#inputs([...path, 'inputs'], texts(value['inputs'])),
@@ -164,34 +174,52 @@ class Parser {
         return this.#switch(place, at, value)
       case 'attempt':
         return this.#attempt(place, at, value)
+      case 'act':
+        return this.#act(place, at, value)
       default:
         return this.#stage(word, place, at, value)
     }
   }
 
   #stage(name: string, place: Place, at: Path, given: Json): StepNode {
-    const { stages, incomplete } = this.#registry
-    const stage = stages.get(name)
-    if (stage === undefined) {
-      if (!incomplete)
-        this.#report(
-          place.path,
-          'unknown-stage',
-          `no stage named "${name}"${didYouMean(name, [...stages.keys(), ...structuralWords])}`,
-        )
+    const { stages, actions, incomplete } = this.#registry
+    const found = stages.get(name)
+    if (found === undefined) {
+      const hint = actions.has(name)
+        ? `: "${name}" is an action, which a pipeline runs by "act: ${name}"`
+        : didYouMean(name, [...stages.keys(), ...structuralWords])
+      if (!incomplete) this.#report(place.path, 'unknown-stage', `no stage named "${name}"${hint}`)
       return { kind: 'unknown', place }
     }
-    const schema = stage.config as Parameters<typeof namesIn>[0] & object
+    const schema = found.config as Parameters<typeof namesIn>[0] & object
     const before = this.#diagnostics.length
     const config = this.#valid(schema, at, this.#fields(name, schema, at, given))
     if (isObject(config) && this.#diagnostics.length === before)
       this.#diagnostics.push(
-        ...checkStage(stage, config, this.#place(at), { registry: this.#registry, codecs: this.#codecs }),
+        ...checkStage(found, config, this.#place(at), { registry: this.#registry, codecs: this.#codecs }),
       )
+    const stage = isObject(config) ? assured(found, config) : found
     const names = namesIn(schema, config, this.#place(at))
     const timeout = duration(stage.timeout ?? stageTimeout)
     const settings = unwrittenOptions(schema, given)
     return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, settings, names, timeout }
+  }
+
+  /** `act` alone, or with the name of an action. */
+  #act(place: Place, at: Path, given: Json): StepNode {
+    const { actions, incomplete } = this.#registry
+    const action = typeof given === 'string' ? actions.get(given) : undefined
+    if (given !== null && action === undefined) {
+      const message =
+        typeof given === 'string'
+          ? `no action named "${given}"${didYouMean(given, [...actions.keys()])}`
+          : '"act" stands alone, or takes the name of an action'
+      if (typeof given !== 'string' || !incomplete) this.#report(at, 'unknown-action', message)
+      return { kind: 'unknown', place }
+    }
+    const stage = actStage(action ? [action] : [...actions.values()], action?.summary)
+    const timeout = action ? duration(action.timeout ?? stageTimeout) : 0
+    return { kind: 'stage', place, stage, config: {}, settings: {}, names: [], timeout, action } satisfies ActNode
   }
 
   /** The fields of a stage. A timeout among them, which belongs next to the stage's name, gets a message of its own. */
@@ -290,6 +318,15 @@ class Parser {
     const finding = this.#source.report(path, code, message, at)
     this.#diagnostics.push(as === 'warning' ? { ...finding, warning: true } : finding)
   }
+}
+
+/** The stage with the slots that it gives for sure with this configuration among those that it provides. */
+function assured(stage: AnyStage, config: JsonObject): AnyStage {
+  const sure = stage.assures?.(config) ?? []
+  if (sure.length === 0) return stage
+  const { gives = [], ...rest } = stage
+  const unsure = gives.filter((slot) => !sure.includes(slot))
+  return { ...rest, provides: [...stage.provides, ...sure], ...(unsure.length > 0 ? { gives: unsure } : {}) }
 }
 
 /** Whether the conditions of an arm of a `switch` hold wherever those of another one do. */

@@ -2,6 +2,7 @@ import type { SectionSet } from '../config/sections.ts'
 import { valuesOf } from '../config/sections.ts'
 import { withinPackage } from '../config/shipped.ts'
 import { printDuration } from '../spec/duration.ts'
+import { accessOf } from '../spec/access.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { PlannedOption, PlannedStep } from '../spec/running.ts'
 import type { Condition, Test } from './nodes.ts'
@@ -43,11 +44,13 @@ interface Known extends Pick<Planning, 'sections'> {
 function planned(step: StepNode, path: string, plan: Plan, { byName, sections }: Known): PlannedStep {
   const { kind, place } = step
   const { file, line, column } = reportAt(place, '', '')
-  const timeout = 'timeout' in step && step.timeout !== undefined ? { timeout: printDuration(step.timeout) } : {}
+  const timeout = 'timeout' in step && step.timeout ? { timeout: printDuration(step.timeout) } : {}
   const base = { kind, path, file: withinPackage(file), line, column, ...timeout }
   switch (step.kind) {
     case 'stage': {
       const { name, needs, reads = [], provides, gives, settles, owes, pays } = step.stage
+      const acts =
+        'action' in step && step.action ? [{ name: 'action', value: step.action.name, from: 'pipeline' as const }] : []
       const options = plannedOptions(step.config, step.settings, within(place, name), sections)
       const insisted = step.stage.insists?.(step.config) ?? []
       const optional = reads.filter((slot) => !insisted.includes(slot))
@@ -61,7 +64,7 @@ function planned(step: StepNode, path: string, plan: Plan, { byName, sections }:
         ...(settles ? { settles } : {}),
         ...(owes ? { owes: owes.map((one) => (typeof one === 'string' ? one : one.duty)) } : {}),
         ...(pays ? { pays } : {}),
-        options,
+        options: [...acts, ...options],
       }
     }
     case 'use':
@@ -114,7 +117,9 @@ export function printPlan(pipeline: Pipeline, planning: Planning): string {
   return [
     headline(0, pipeline.name, printPlace(pipeline.place)),
     `  ${pipeline.summary}`,
-    ...pipeline.routes.map(({ method, path }) => `  ${method} ${path}`),
+    ...pipeline.routes.map(({ method, path, action }) =>
+      action ? `  ${`${method} ${path}`.padEnd(52)} ${action.name}  (${accessOf(action)})` : `  ${method} ${path}`,
+    ),
     ...access.map((word) => `  ${word}`),
     ...(pipeline.protocol === undefined ? [] : [`  clients speak ${pipeline.protocol}`]),
     ...(pipeline.inputs.length > 0 ? [`  starts with ${pipeline.inputs.join(', ')}`] : []),

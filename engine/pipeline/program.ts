@@ -27,6 +27,8 @@ class Writer {
     switch (built.kind) {
       case 'stage':
         return this.#stage(built, each)
+      case 'found':
+        return this.#found(built.find, each)
       case 'steps':
         for (const step of built.steps) this.write(step, each)
         return
@@ -62,6 +64,11 @@ class Writer {
       },
       each ? { at: next } : undefined,
     )
+  }
+
+  #found(find: (slots: Bag) => BuiltStep, each: boolean): void {
+    const next = this.#next
+    this.#add((run) => run.stage(find(run.slots).stage, next), each ? { at: next } : undefined)
   }
 
   #limited(step: Built, limit: number, each: boolean): void {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Access } from './access.ts'
 import type { Catalog } from './catalog.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from './codec.ts'
 import type { DispatchOptions, Dispatched } from './dispatch.ts'
@@ -9,14 +10,19 @@ import type { RecordAccess } from './record-access.ts'
 import type { Running } from './running.ts'
 import type { Scope } from './scope.ts'
 import type { Ask, Vote } from './signal.ts'
-import type { Slots } from './slots.ts'
+import type { Ingress, Slots } from './slots.ts'
 import type { ByteBudget } from './source.ts'
 
 /** The gateway's interface for stages and providers. */
 export interface Host {
   readonly log: Logger
   /** The pipeline being built: its name, and the protocol of its clients. */
-  readonly pipeline: { readonly name: string; readonly protocol?: string }
+  readonly pipeline: {
+    readonly name: string
+    readonly protocol?: string
+    /** The action that a request to it runs; absent: it runs none, or several. */
+    readonly actionAt?: (ingress: Ingress) => { readonly name: string; readonly access: Access } | undefined
+  }
   /** The models and providers of this configuration. */
   readonly catalog: Catalog
   /** The records of this configuration. */

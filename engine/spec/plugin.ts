@@ -1,3 +1,4 @@
+import type { AnyAction } from './action.ts'
 import type { EitherCodec } from './codec.ts'
 import type { AnyCommand } from './command.ts'
 import type { AnyProvider } from './provider.ts'
@@ -13,6 +14,9 @@ export interface Plugin {
   readonly name: string
   readonly summary: string
   readonly stages?: readonly AnyStage[]
+  readonly actions?: readonly AnyAction[]
+  /** The actions of each type of records that says `route`. An action of the same route replaces one. */
+  readonly actionsOf?: (record: AnyRecord) => readonly AnyAction[]
   readonly codecs?: readonly EitherCodec[]
   readonly providers?: readonly AnyProvider[]
   readonly signals?: readonly AnySignal[]

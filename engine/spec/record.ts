@@ -1,4 +1,5 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { Role } from './access.ts'
 import type { ModelRecord } from './catalog.ts'
 import type { AnyUpstreamCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
@@ -124,6 +125,17 @@ export interface RecordParts<N extends RecordName, S> {
   /** Default: filters for every field and for `source`, sorted by `name` or `created_at`. */
   readonly lists?: RecordLists
   /**
+   * Path below which five actions show and change the records, such as `/api/models`, for members of `role`. An action
+   * of the same route replaces one.
+   */
+  readonly route?: string
+  /** Default: `admin`. */
+  readonly role?: Role
+  /** Those of the actions that there are not. */
+  readonly without?: readonly ('list' | 'get' | 'create' | 'change' | 'delete')[]
+  /** JSON Schema of the fields that `show` adds to what clients see of a record, or shows in another way. */
+  readonly shows?: Readonly<Record<string, object>>
+  /**
    * Makes the notes that are stored with a changed record, such as the time of a change: facts that are no part of its
    * value. Default: those of before.
    * @param at Unix time in milliseconds
@@ -160,6 +172,10 @@ export interface AnyRecord {
   show?(shown: JsonObject, record: RecordView, all: AllRecords): JsonObject
   complete?(model: ModelRecord, provider: (name: string) => JsonObject | undefined): ModelRecord | undefined
   readonly lists?: RecordLists
+  readonly route?: string
+  readonly role?: Role
+  readonly without?: readonly string[]
+  readonly shows?: Readonly<Record<string, object>>
   note?(value: JsonObject, before: NotedRecord | undefined, at: number): JsonObject
 }
 

@@ -75,7 +75,12 @@ export interface PipelineView {
   /** Whether nobody has to authenticate. */
   readonly public: boolean
   /** `WS` stands for a WebSocket. */
-  readonly routes: readonly { readonly method: string; readonly path: string }[]
+  readonly routes: readonly {
+    readonly method: string
+    readonly path: string
+    /** The action that it runs, and who may run it (`accessOf`). */
+    readonly action?: { readonly name: string; readonly summary: string; readonly access: string }
+  }[]
   /** Slots with which it starts; none for a pipeline with routes. */
   readonly inputs: readonly string[]
   /** Duties that it need not pay. */

@@ -127,6 +127,8 @@ export interface StageParts<
   readonly provides: readonly P[]
   /** Slots that it may give, such as an answer from a cache; the condition of a `switch` can prove that one is set. */
   readonly gives?: readonly G[]
+  /** Those of `gives` that it gives whenever it succeeds with this configuration. */
+  assures?(config: ConfigOf<S>): readonly G[]
   /**
    * Present: the stage may reserve something, and releases it with `settle`. In addition to its own slots, it then
    * gets these: `outcome`, which a failed try does not have, or slots given later in the pipeline, also in its
@@ -194,6 +196,7 @@ export interface AnyStage {
   insists?(config: JsonObject): readonly SlotName[]
   readonly provides: readonly SlotName[]
   readonly gives?: readonly SlotName[]
+  assures?(config: JsonObject): readonly SlotName[]
   readonly settles?: readonly SlotName[]
   readonly owes?: readonly (string | Duty)[]
   readonly pays?: readonly string[]

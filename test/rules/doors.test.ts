@@ -23,7 +23,8 @@ const promised = {
       defineStage
       defineUpstreamCodec
       noConfig
-      passedOver`,
+      passedOver
+      defineAction`,
     types: `
       AllRecords
       Amendment
@@ -277,7 +278,19 @@ const promised = {
       Used
       Views
       Vote
-      WholeReply`,
+      WholeReply
+      Access
+      ActionAnswer
+      ActionAsked
+      ActionInput
+      ActionParts
+      AnyAction
+      ListSchema
+      ParameterSchema
+      ParamsOf
+      QuerySchema
+      Role
+      Writes`,
   },
   'engine/kit.ts': {
     values: `
@@ -438,7 +451,12 @@ const promised = {
       withTimes
       within
       word
-      wrap`,
+      wrap
+      accessOf
+      answered
+      isOfRole
+      listOf
+      pageOf`,
     types: `
       CallAnswer
       ClientHeaders

@@ -2,6 +2,9 @@ import { stringify } from 'yaml'
 import { withoutPlaced } from '../../config/placed-settings.ts'
 import type { Registry } from '../../config/registry.ts'
 import { speaksToClients, speaksToUpstreams } from '../../config/speaking.ts'
+import { parametersOf } from '../../http/list-query.ts'
+import { accessOf } from '../../spec/access.ts'
+import type { AnyAction } from '../../spec/action.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../../spec/codec.ts'
 import type { JsonObject } from '../../spec/json.ts'
 import type { Plugin } from '../../spec/plugin.ts'
@@ -18,7 +21,17 @@ import type { Field, Schema } from './fields.ts'
 import { exampleOf } from './example-of.ts'
 
 /** The kinds of components that can be listed. */
-export const kinds = ['stages', 'slots', 'codecs', 'providers', 'signals', 'services', 'records', 'plugins'] as const
+export const kinds = [
+  'stages',
+  'actions',
+  'slots',
+  'codecs',
+  'providers',
+  'signals',
+  'services',
+  'records',
+  'plugins',
+] as const
 
 export type Kind = (typeof kinds)[number]
 
@@ -38,6 +51,7 @@ export interface Component {
 export function componentsOf(kind: Kind, registry: Registry): Component[] {
   const described: Record<Kind, () => Component[]> = {
     stages: () => [...registry.stages.values()].map(describeStage),
+    actions: () => [...registry.actions.values()].map(describeAction),
     slots: () => [...registry.slots.values()].map((slot) => describeSlot(slot, registry)),
     codecs: () => [...registry.codecs.values()].map(describeCodec),
     providers: () => [...registry.providers.values()].map(describeProvider),
@@ -84,6 +98,29 @@ function describeStage({
     ].flat(),
     fields: fieldsOf(schema),
     example: stringify([Object.keys(written).length === 0 ? name : { [name]: written }]),
+  }
+}
+
+function describeAction(action: AnyAction): Component {
+  const { name, summary, route, query, body, answer, status, errors = [], writes, stream, uses = [], timeout } = action
+  const written = typeof writes === 'object' ? ('record' in writes ? writes.record : `nothing: ${writes.not}`) : writes
+  return {
+    kind: 'actions',
+    name,
+    summary,
+    facts: [
+      ['route', route],
+      ['access', accessOf(action)],
+      ...slots('answers', Object.keys((answer as { readonly properties?: object } | undefined)?.properties ?? {})),
+      ...(status === undefined ? [] : slots('status', [String(status)])),
+      ...slots('streams', stream === undefined ? [] : [stream]),
+      ...slots('writes', written === undefined ? [] : [written]),
+      ...slots('errors', errors),
+      ...slots('uses', uses),
+      ...within(timeout),
+    ],
+    fields: [...fieldsOf({ properties: parametersOf(query) }, '?'), ...fieldsOf((body ?? {}) as Schema)],
+    example: '',
   }
 }
 
@@ -221,9 +258,9 @@ function describeSignal({ name, summary }: AnySignal): Component {
 
 function describeService(
   { name, summary, section, settings, uses }: AnyService,
-  { stages, providers, services }: Registry,
+  { stages, actions, providers, services }: Registry,
 ): Component {
-  const all = [...stages.values(), ...providers.values(), ...services.values()]
+  const all = [...stages.values(), ...actions.values(), ...providers.values(), ...services.values()]
   const users = all.filter((one) => one.uses?.includes(name))
   const schema = withoutPlaced(settings as Schema)
   const written = exampleOf(schema)
@@ -261,6 +298,7 @@ function describePlugin(plugin: Plugin): Component {
     summary,
     facts: [
       names('stages', plugin.stages),
+      names('actions', plugin.actions),
       slots('codecs', protocols),
       names('providers', plugin.providers),
       names('signals', plugin.signals),

@@ -16,6 +16,7 @@ import { code, fieldTable, page, table } from './markdown.ts'
 export function referencePages(registry: Registry, program: Command): ReadonlyMap<string, string> {
   return new Map([
     ['stages.md', componentsPage('stages', registry)],
+    ['admin.md', componentsPage('actions', registry)],
     ['slots.md', componentsPage('slots', registry)],
     ['pipelines.md', pipelinesPage()],
     ['codecs.md', componentsPage('codecs', registry)],
@@ -36,6 +37,10 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
       'may take 60 seconds, or the time that it gives as "within". Any step, also an include, a switch or an attempt as a ' +
       'whole, may have another limit next to its name: `- call: {}` with `timeout: 5m` on the next line. After that time the next ' +
       'candidate of an attempt is tried, or the answer is 504 `stage_timeout`. Reading the body of a client does not count.',
+  ],
+  actions: [
+    'Admin API',
+    'The actions, each of which answers one route. They are served by the pipeline `admin`, unless another pipeline serves the route. `access` is the lowest role of a member; `any`: whoever is signed in; `key`: the holder of an API key. Fields with `?` are parameters of the query, the others are those of the body.',
   ],
   slots: [
     'Slots',
@@ -58,7 +63,7 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
     'Records',
     'Things with a name. They are declared in a list of the configuration, or created while the gateway runs.',
   ],
-  plugins: ['Plugins', 'Plugins provide the stages, codecs, providers, signals, services and records.'],
+  plugins: ['Plugins', 'Plugins provide the stages, actions, codecs, providers, signals, services and records.'],
 }
 
 /** The page of one kind of component. */

@@ -53,6 +53,7 @@ describe('cli/list', () => {
     const { out } = await here.run('list')
     expect(out.filter((line) => /^\w/.test(line))).to.deep.equal([
       'stages',
+      'actions',
       'slots',
       'codecs',
       'providers',
@@ -64,6 +65,7 @@ describe('cli/list', () => {
     const listed = JSON.parse((await here.run('list', '--json')).out.join('\n')) as Record<string, object[]>
     expect(Object.keys(listed)).to.deep.equal([
       'stages',
+      'actions',
       'slots',
       'codecs',
       'providers',
@@ -131,6 +133,7 @@ describe('cli/list', () => {
     const first = await here.run('list', '--markdown', '--out', 'reference')
     expect(first.status).to.equal(0)
     const pages = [
+      'admin',
       'codecs',
       'commands',
       'errors',

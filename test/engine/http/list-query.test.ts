@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { readList, readQuery } from '../../../engine/http/list-query.ts'
-import type { ListKey } from '../../../engine/http/list-query.ts'
+import type { ListKey } from '../../../engine/spec/query.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 
 const params = (text: string) => new URLSearchParams(text)
