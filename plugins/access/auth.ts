@@ -1,6 +1,6 @@
 import { GatewayError, Refusal, defineStage } from '../../engine/index.ts'
-import { bearerToken, requesterOf } from '../../engine/kit.ts'
-import type { Ingress, Principal, Services } from '../../engine/index.ts'
+import { bearerToken, isOfRole, requesterOf } from '../../engine/kit.ts'
+import type { Ingress, Principal, Scope, Services, Slots } from '../../engine/index.ts'
 import type { Also, Sessions } from './sessions.ts'
 
 type Headers = Ingress['headers']
@@ -21,9 +21,10 @@ export default defineStage({
     additionalProperties: false,
     properties: {
       with: {
-        enum: ['key', 'session', 'either'],
+        enum: ['key', 'session', 'either', 'action'],
         default: 'key',
-        description: 'Credentials to accept: an API key, the token of a session, or either.',
+        description:
+          'Credentials to accept: an API key, the token of a session, either, or those that the action of the request says; nobody is asked for a public one.',
       },
       role: {
         enum: ['viewer', 'admin'],
@@ -41,45 +42,57 @@ export default defineStage({
   } as const,
   uses: ['sessions', 'api_keys', 'audit', 'limits'],
   needs: ['ingress'],
-  provides: ['principal'],
+  provides: [],
+  gives: ['principal'],
+  assures: ({ with: shows }) => (shows === 'action' ? [] : ['principal']),
   check({ with: shows }, { usersOf }, report) {
     if (shows === 'key' || usersOf('sessions').length > 0) return
     report(['with'], 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one')
   },
-  build: ({ with: shows, role, also: more }, host, { sessions, api_keys: keys, audit, limits }) => {
+  build({ with: shows, role, also }, { pipeline }, { sessions, api_keys: keys, audit, limits }) {
     if (role !== undefined && shows === 'key')
       throw new Refusal('API keys have no role; say "with: session" or "with: either"', ['role'])
-    if (more !== undefined && shows === 'key') throw new Refusal('API keys have no sessions', ['also'])
-    const also: Also = new Set(more)
-    if (shows === 'key') return ({ ingress }) => byKey(ingress, keys, limits)
-    return async ({ ingress }, scope) => {
+    if (also !== undefined && shows === 'key') throw new Refusal('API keys have no sessions', ['also'])
+    const member = async ({ ingress }: Pick<Slots, 'ingress'>, scope: Scope, wanted: Wanted) => {
       const { headers, method } = ingress
       const refuse = async (principal: Principal, error: GatewayError) => {
         const by = requesterOf(scope, { ingress, principal })
-        if (method !== 'GET') await audit.refused({ by, action: host.pipeline.name, code: error.code })
+        if (method !== 'GET') await audit.refused({ by, action: wanted.action, code: error.code })
         throw error
       }
+      const more: Also = new Set(wanted.also)
       const open = async () =>
-        shows === 'session' ? bySession(headers, sessions, also) : byEither(headers, keys, sessions, also)
+        shows === 'either' ? byEither(headers, keys, sessions, more) : bySession(headers, sessions, more)
       const principal = await open().catch(async (error: unknown) => {
         const isPending = error instanceof GatewayError && error.code === 'password_change_required'
         const pending = isPending ? await sessions.find(bearerToken(headers) ?? '', anySession) : undefined
         return isPending && pending ? refuse(pending, error) : Promise.reject(error)
       })
-      return role === undefined || hasRole(principal, role)
-        ? { principal }
-        : refuse(principal, new GatewayError('forbidden'))
+      return isOfRole(principal, wanted.role) ? { principal } : refuse(principal, new GatewayError('forbidden'))
+    }
+    if (shows === 'key') return ({ ingress }) => byKey(ingress, keys, limits)
+    if (shows !== 'action') return (slots, scope) => member(slots, scope, { action: pipeline.name, role, also })
+    if ((role ?? also) !== undefined) throw new Refusal('the action says who may run it', [role ? 'role' : 'also'])
+    const { actionAt } = pipeline
+    if (!actionAt) throw new Refusal('this pipeline does not run one action per route; it needs one "act"', ['with'])
+    return (slots, scope) => {
+      const { ingress } = slots
+      const { name, access } = actionAt(ingress) ?? {}
+      if (name === undefined || access === undefined) throw new GatewayError('internal_error')
+      if ('public' in access) return {}
+      return 'key' in access ? byKey(ingress, keys, limits) : member(slots, scope, { action: name, ...access })
     }
   },
 })
 
-const anySession: Also = new Set(['pending', 'over'])
-
-const roles: readonly (string | undefined)[] = ['viewer', 'admin']
-
-function hasRole({ role }: Principal, wanted: string): boolean {
-  return roles.includes(role) && roles.indexOf(role) >= roles.indexOf(wanted)
+/** Which members may pass, and what the audit trail calls a refusal of others. */
+interface Wanted {
+  readonly action: string
+  readonly role?: Parameters<typeof isOfRole>[1] | undefined
+  readonly also?: readonly ('pending' | 'over')[] | undefined
 }
+
+const anySession: Also = new Set(['pending', 'over'])
 
 type Found = { readonly principal: Principal }
 

@@ -217,7 +217,9 @@ describe('the HTTP edge', () => {
 
     it('decides alike about every spelling of a path, or knows it not (J4)', async () => {
       const routes = [...gateway.engine.live.current.pipelines.values()].flatMap((pipeline) =>
-        pipeline.routes.filter(({ method }) => method !== 'WS').map((route) => ({ ...route, open: pipeline.public })),
+        pipeline.routes
+          .filter(({ method }) => method !== 'WS')
+          .map((route) => ({ ...route, open: route.action ? 'public' in route.action.access : pipeline.public })),
       )
       expect(routes.length).to.be.greaterThan(20)
       const seen = new Map<number, number>()

@@ -30,7 +30,9 @@ async function refused(headers: Readonly<Record<string, string | string[]>>, que
 
 describe('plugins/access/auth', () => {
   it('needs and provides what it uses', () => {
-    expect(auth).to.deep.include({ name: 'auth', needs: ['ingress'], provides: ['principal'] })
+    expect(auth).to.deep.include({ name: 'auth', needs: ['ingress'], provides: [], gives: ['principal'] })
+    expect(auth.assures?.({ with: 'key' })).to.deep.equal(['principal'])
+    expect(auth.assures?.({ with: 'action' }), 'a public action has none').to.deep.equal([])
   })
 
   it('refuses a role for API keys, which have none', () => {
