@@ -8,7 +8,7 @@ const fields = {
   stage: listed(
     'config needs reads insists provides gives assures settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
   ),
-  action: listed('route access query body bodyLimit answer status errors writes stream uses timeout before run'),
+  action: listed('route access query body bodyLimit answer status errors writes stream uses runs timeout before run'),
   provider: listed('config secrets destinations presets uses offers open'),
   signal: listed('module quick'),
   slot: listed('fields candidates'),

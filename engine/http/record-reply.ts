@@ -36,19 +36,6 @@ export function answered(
   return new Answered(body, { ...options, headers: { ...(location === undefined ? {} : { location }), ...more } })
 }
 
-/** JSON Schema of a page of a list. */
-export function pageOf<const S extends object>(schema: S) {
-  return {
-    type: 'object',
-    additionalProperties: false,
-    required: ['data', 'next_cursor'],
-    properties: {
-      data: { type: 'array', items: schema, description: 'The entries of the page.' },
-      next_cursor: { type: ['string', 'null'], description: 'The cursor of the next page; null at the end.' },
-    },
-  } as const
-}
-
 /** A JSON answer that nobody may keep. */
 export function jsonReply(value: Json, { status = 200, headers: more = {}, version }: ReplyOptions = {}): Reply {
   const tag = typeof version === 'number' ? { etag: `"${version}"` } : {}

@@ -217,9 +217,13 @@ class Parser {
       if (typeof given !== 'string' || !incomplete) this.#report(at, 'unknown-action', message)
       return { kind: 'unknown', place }
     }
-    const stage = actStage(action ? [action] : [...actions.values()], action?.summary)
+    const run = action ? [action] : [...actions.values()]
+    const stage = actStage(run, action?.summary)
+    const names = run.flatMap(({ runs = {} }) =>
+      Object.entries(runs).map(([name, inputs]) => ({ kind: 'pipeline', name, place: this.#place(at), inputs })),
+    )
     const timeout = action ? duration(action.timeout ?? stageTimeout) : 0
-    return { kind: 'stage', place, stage, config: {}, settings: {}, names: [], timeout, action } satisfies ActNode
+    return { kind: 'stage', place, stage, config: {}, settings: {}, names, timeout, action } satisfies ActNode
   }
 
   /** The fields of a stage. A timeout among them, which belongs next to the stage's name, gets a message of its own. */

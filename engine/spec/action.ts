@@ -9,7 +9,7 @@ import type { ListQuery, ListSchema, Query, QuerySchema } from './query.ts'
 import type { RecordName } from './record.ts'
 import type { Scope } from './scope.ts'
 import type { ServiceName, Views } from './service.ts'
-import type { Ingress } from './slots.ts'
+import type { Ingress, SlotName } from './slots.ts'
 
 /**
  * How the audit trail learns of what an action writes. `record`: a change of a record of this type, whose row is in the
@@ -58,6 +58,8 @@ interface Described {
   readonly writes?: Writes
   /** `run` returns a source of server-sent `events`, which may outlive the exchange, or of `lines` of JSON. */
   readonly stream?: 'events' | 'lines'
+  /** The pipelines that it runs (`host.dispatch`), with the slots that it hands over. */
+  readonly runs?: Readonly<Record<string, readonly SlotName[]>>
   /** How long it may take, such as `10m`; default: `60s`. */
   readonly timeout?: string
 }

@@ -456,7 +456,8 @@ const promised = {
       answered
       isOfRole
       listOf
-      pageOf`,
+      pageOf
+      shape`,
     types: `
       CallAnswer
       ClientHeaders
