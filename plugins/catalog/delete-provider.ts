@@ -1,32 +1,24 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { defineAction } from '../../engine/index.ts'
 import type { RecordChange, RecordUse } from '../../engine/index.ts'
-import { emptyReply, readQuery, requesterOf, versionsIn } from '../../engine/kit.ts'
+import { versionsIn } from '../../engine/kit.ts'
 import { releasing } from './release.ts'
 
 /**
- * Deletes a provider, by the path's `:name`, unless a model has a place there. With `cascade=true`, its models are
- * deleted with it; a model with places elsewhere only loses those at the provider.
+ * Deletes a provider, unless a model has a place there. With `cascade=true`, its models are deleted with it; a model with
+ * places elsewhere only loses those at the provider.
  */
-export default defineStage({
+export default defineAction({
   name: 'delete-provider',
   summary: 'Delete a provider, with its models if the query says so.',
-  config: noConfig,
-  needs: ['ingress'],
-  reads: ['principal'],
-  provides: ['reply'],
-  build:
-    (_config, { records }) =>
-    async (slots, scope) => {
-      const { params, query } = slots.ingress
-      const cascades = readQuery(query, { cascade: 'boolean' }).flag('cascade') === true
-      const name = params['name'] ?? ''
-      const last = { kind: 'delete', type: 'provider', name, ...versionsIn(slots.ingress) } as const
-      await records.changeAll(
-        (known) => [...(cascades ? withoutProvider(known.uses('provider', name)) : []), last],
-        requesterOf(scope, slots),
-      )
-      return { reply: emptyReply }
-    },
+  route: 'DELETE /api/config/providers/:name',
+  access: { role: 'admin' },
+  query: { cascade: { type: 'boolean', description: 'Whether to delete its models, too.' } },
+  writes: { record: 'provider' },
+  async run({ params: { name }, query, ingress, by }, _services, _scope, { records }) {
+    const cascades = query.flag('cascade') === true
+    const last = { kind: 'delete', type: 'provider', name, ...versionsIn(ingress) } as const
+    await records.changeAll((known) => [...(cascades ? withoutProvider(known.uses('provider', name)) : []), last], by)
+  },
 })
 
 /** What becomes of the models with a place at a provider. */

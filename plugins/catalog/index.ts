@@ -17,5 +17,6 @@ export default definePlugin({
   summary: 'The records of models, and of the providers that serve them.',
   records: [provider, model],
   services: [priceLists, secretReveal],
-  stages: [deleteProvider, deleteModel, modelNames, providerTypes, upstreamModels, revealKey, syncModels, testProvider],
+  actions: [deleteProvider, deleteModel],
+  stages: [modelNames, providerTypes, upstreamModels, revealKey, syncModels, testProvider],
 })

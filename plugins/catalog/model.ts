@@ -7,7 +7,7 @@ import { checkFallbacks } from './fallbacks.ts'
 import { withListedPrice } from './listed-price.ts'
 import { modelSchema } from './model-schema.ts'
 import { placesIn } from './places.ts'
-import { showModel } from './show-model.ts'
+import { showModel, shownFields } from './show-model.ts'
 import { metadataFields } from './synced.ts'
 import type { Model } from './model-schema.ts'
 
@@ -25,6 +25,8 @@ export default defineRecord({
   aliases: 'aliases',
   patterns: true,
   switch: 'enabled',
+  route: '/api/config/models',
+  shows: shownFields,
   check(model, all, report) {
     checkNames(model, report)
     checkTier(model, report)

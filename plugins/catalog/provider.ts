@@ -1,6 +1,6 @@
 import { defineRecord } from '../../engine/index.ts'
 import type { AllRecords, ConfigOf, Json, JsonObject, RecordView } from '../../engine/index.ts'
-import { recordName, reservedNames, sourceFilter, withTimes } from '../../engine/kit.ts'
+import { recordName, reservedNames, shape, sourceFilter, withTimes } from '../../engine/kit.ts'
 import { checkConnection } from './connection.ts'
 import { placesIn } from './places.ts'
 
@@ -42,6 +42,20 @@ export default defineRecord({
   optional: true,
   switch: 'enabled',
   typed: 'provider',
+  route: '/api/config/providers',
+  shows: {
+    has_api_key: shape.flag('Whether it has a key.'),
+    status: shape.object(
+      {
+        state: shape.word(['on', 'off', 'error'], 'Whether it serves; error: it is left out of the configuration.'),
+        reason: shape.orNull(shape.text('Why it does not.')),
+      },
+      {},
+      'Whether it serves.',
+    ),
+    serves: shape.list({ type: 'string' }, 'The operations that it serves.'),
+    models: shape.integer('Number of models with a place there.'),
+  },
   check(provider, all, report) {
     const { name } = provider
     checkConnection(provider, all, report)

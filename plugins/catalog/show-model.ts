@@ -1,5 +1,5 @@
 import type { AllRecords, JsonObject, RecordView } from '../../engine/index.ts'
-import { isObject, isPattern, timeText, withTimes } from '../../engine/kit.ts'
+import { isObject, isPattern, shape, timeText, withTimes } from '../../engine/kit.ts'
 import { modelSchema } from './model-schema.ts'
 import type { Model } from './model-schema.ts'
 import { placesIn } from './places.ts'
@@ -7,6 +7,22 @@ import { isSynced, syncedIn } from './synced.ts'
 
 /** Every field of a model, with null for what is unset. */
 const unset = Object.fromEntries(Object.keys(modelSchema.properties).map((field) => [field, null]))
+
+/** JSON Schema of the fields that clients see beside those of the record. */
+export const shownFields = {
+  pricing_source: shape.word(['hand', 'sync', 'list', 'none'], 'Where its prices are from.'),
+  priced_at: shape.orNull(shape.time('When its prices were set.')),
+  listed_pricing: shape.object(
+    {
+      pricing: shape.map({}, 'The prices of the list.'),
+      source: shape.text('The list.'),
+      date: shape.text('The day of the list.'),
+    },
+    {},
+    'The prices that are charged because the record has none.',
+  ),
+  available: shape.flag('Whether requests can use it.'),
+}
 
 /** What clients see of a model: all its fields, where its prices are from, and whether it can be used. */
 export function showModel(shown: JsonObject, record: RecordView, all: AllRecords): JsonObject {

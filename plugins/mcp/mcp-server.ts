@@ -7,6 +7,7 @@ import {
   isTooShort,
   recordName,
   reservedNames,
+  shape,
   sourceFilter,
   tooShort,
   upstreamProperties,
@@ -153,6 +154,8 @@ export default defineRecord({
   destinations: ['transport', 'command', 'arguments', 'cwd'],
   optional: true,
   switch: 'enabled',
+  route: '/api/mcp/servers',
+  shows: { environment: shape.map({ type: 'string' }, 'Empty: its values are secret, and named in `secrets`.') },
   check(server, _all, report) {
     const { name, transport, url, allow_link_local: linkLocal = false } = server
     if (reservedNames.includes(name))

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { JsonObject, Services } from '../../engine/index.ts'
 import type { Gateway } from '../../engine/gateway.ts'
 import type { MembersTable } from '../../plugins/members/table.ts'
+import { requireDeclared } from './answers.ts'
 import { startGateway } from './gateway.ts'
 import type { GatewaySettings, RunningGateway } from './gateway.ts'
 
@@ -100,6 +101,7 @@ export function askAt(url: string, token?: string): Ask {
     })
     const text = await response.text()
     const answer = (text === '' ? {} : JSON.parse(text)) as JsonObject
+    await requireDeclared(method, path, response.status, text === '' ? undefined : answer)
     const { error } = answer as { readonly error?: { readonly code: unknown; readonly param: unknown } }
     const { status, headers: given } = response
     return { status, headers: given, body: answer, ...(error && { code: error.code, param: error.param }) }

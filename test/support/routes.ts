@@ -1,5 +1,5 @@
 import { stagesOf } from '../../engine/pipeline/nodes.ts'
-import type { Pipeline } from '../../engine/pipeline/nodes.ts'
+import type { Pipeline, Route } from '../../engine/pipeline/nodes.ts'
 import { configuration } from '../rules/registry.ts'
 
 /** A route of the shipped pipelines. */
@@ -14,13 +14,24 @@ export interface ShippedRoute {
   readonly pending: boolean
 }
 
-/** Every route of the shipped pipelines, with the access that its YAML declares. */
+/** Every route of the shipped pipelines, with the access that its YAML or its action declares. */
 export async function shippedRoutes(): Promise<readonly ShippedRoute[]> {
   const { pipelines } = await configuration()
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
   return pipelines.flatMap((pipeline) =>
-    pipeline.routes.map(({ method, path }) => ({ method, path, ...accessOf(pipeline, byName) })),
+    pipeline.routes.map(({ method, path, action }) => ({
+      method,
+      path,
+      ...(action ? accessOfAction(action) : accessOf(pipeline, byName)),
+    })),
   )
+}
+
+function accessOfAction({ access }: Route['action'] & object): Omit<ShippedRoute, 'method' | 'path'> {
+  if ('public' in access) return { shows: 'public', pending: true }
+  if ('key' in access) return { shows: 'key', pending: false }
+  const { role, also = [] } = access
+  return { shows: 'session', ...(role === 'any' ? {} : { role }), pending: also.includes('pending') }
 }
 
 function accessOf(

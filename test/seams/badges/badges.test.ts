@@ -7,6 +7,7 @@ import type { Sandbox } from '../../engine/cli/sandbox.ts'
 import { connect } from '../../engine/http/socket-client.ts'
 import { GatewayError } from '../../../engine/index.ts'
 import { startGateway } from '../../support/gateway.ts'
+import { recordStages } from '../../support/record-stages.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
 import { keysOf } from '../../support/keys.ts'
 
@@ -131,6 +132,7 @@ describe('records that a service of an outsider holds', function () {
       )
     beforeEach(async () => {
       here = await sandbox({
+        ...recordStages,
         'plugins/badges.ts': await readFile(plugin, 'utf8'),
         'pipelines/badges.yaml': await readFile(pipelines, 'utf8'),
       })

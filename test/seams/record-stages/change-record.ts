@@ -1,5 +1,5 @@
-import { defineStage } from '../../engine/index.ts'
-import { requesterOf, versionsIn } from '../../engine/kit.ts'
+import { defineStage } from 'sluice'
+import { requesterOf, versionsIn } from 'sluice/kit'
 import { anyObject, nameIn, notFound, ofType, recordReply } from './record-reply.ts'
 
 /** Changes a record of a type, by the path's `:name`, with a merge patch (RFC 7396). Returns it once it is live. */

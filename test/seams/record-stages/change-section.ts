@@ -1,5 +1,5 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { requesterOf, versionsIn } from '../../engine/kit.ts'
+import { defineStage, noConfig } from 'sluice'
+import { requesterOf, versionsIn } from 'sluice/kit'
 import { anyObject, nameIn, notFound } from './record-reply.ts'
 import { sectionIn, sectionReply } from './section-reply.ts'
 

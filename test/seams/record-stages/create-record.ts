@@ -1,5 +1,5 @@
-import { defineStage } from '../../engine/index.ts'
-import { readQuery, requesterOf } from '../../engine/kit.ts'
+import { defineStage } from 'sluice'
+import { readQuery, requesterOf } from 'sluice/kit'
 import { anyObject, ofType, recordReply } from './record-reply.ts'
 
 /** Creates a record of a type from the body of the request, and returns it once it is live. */

@@ -1,5 +1,5 @@
-import { defineStage } from '../../engine/index.ts'
-import { emptyReply, requesterOf, versionsIn } from '../../engine/kit.ts'
+import { defineStage } from 'sluice'
+import { emptyReply, requesterOf, versionsIn } from 'sluice/kit'
 import { nameIn, ofType } from './record-reply.ts'
 
 /** Deletes a record of a type, by the path's `:name`, unless other records refer to it. */

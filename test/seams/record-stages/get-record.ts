@@ -1,4 +1,4 @@
-import { defineStage } from '../../engine/index.ts'
+import { defineStage } from 'sluice'
 import { nameIn, notFound, ofType, recordReply } from './record-reply.ts'
 
 /** Returns one record of a type, by the path's `:name`. */

@@ -1,5 +1,5 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { formOf } from '../../engine/kit.ts'
+import { defineStage, noConfig } from 'sluice'
+import { formOf } from 'sluice/kit'
 import { nameIn } from './record-reply.ts'
 import { sectionIn, sectionReply } from './section-reply.ts'
 

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../engine/index.ts'
+import { definePlugin } from 'sluice'
 import changeRecord from './change-record.ts'
 import changeSection from './change-section.ts'
 import createRecord from './create-record.ts'
@@ -10,8 +10,8 @@ import listSection from './list-section.ts'
 import resetSection from './reset-section.ts'
 
 export default definePlugin({
-  name: 'records',
-  summary: 'Stages that show and change records of every type, and sections of the settings.',
+  name: 'record-stages',
+  summary: 'Stages of an outsider that show and change records of every type, and sections of the settings.',
   stages: [
     listRecord,
     getRecord,

@@ -1,7 +1,7 @@
-import { defineStage } from '../../engine/index.ts'
-import type { AnyRecord, Json, JsonObject, RecordLists, ShownRecord } from '../../engine/index.ts'
-import { asText, jsonReply, negated, readList } from '../../engine/kit.ts'
-import type { ListQuery } from '../../engine/kit.ts'
+import { defineStage } from 'sluice'
+import type { AnyRecord, Json, JsonObject, RecordLists, ShownRecord } from 'sluice'
+import { asText, jsonReply, negated, readList } from 'sluice/kit'
+import type { ListQuery } from 'sluice/kit'
 import { ofType } from './record-reply.ts'
 
 /** Returns the records of a type that match the query, page by page, in the order that it asks for. */

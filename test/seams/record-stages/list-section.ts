@@ -1,5 +1,5 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
+import { defineStage, noConfig } from 'sluice'
+import { jsonReply, readQuery } from 'sluice/kit'
 import { sectionWire } from './section-reply.ts'
 
 /** Returns every section of `server_config`. */

@@ -1,7 +1,7 @@
-import { GatewayError } from '../../engine/index.ts'
-import type { Ingress, Reply, ShownRecord } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
-import type { ReplyOptions } from '../../engine/kit.ts'
+import { GatewayError } from 'sluice'
+import type { Ingress, Reply, ShownRecord } from 'sluice'
+import { jsonReply, readQuery } from 'sluice/kit'
+import type { ReplyOptions } from 'sluice/kit'
 
 /** Configuration of the stages for records of a type. */
 export const ofType = {

@@ -1,5 +1,5 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { emptyReply, requesterOf, versionsIn } from '../../engine/kit.ts'
+import { defineStage, noConfig } from 'sluice'
+import { emptyReply, requesterOf, versionsIn } from 'sluice/kit'
 import { nameIn } from './record-reply.ts'
 
 /** Resets a section of `server_config` to its defaults, by the path's `:name`. */

@@ -1,4 +1,4 @@
-import type { JsonObject, Reply, SectionView } from '../../engine/index.ts'
+import type { JsonObject, Reply, SectionView } from 'sluice'
 import { notFound, recordReply } from './record-reply.ts'
 
 /** The section with this name. Throws `not_found` if there is none. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startFolder } from '../../support/folder.ts'
+import { recordStages } from '../../support/record-stages.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 
 /** Writes a change as another process would, while a configuration is built, as often as its table says. */
@@ -38,6 +39,7 @@ describe('changes of stored records', function () {
     gateway = await startFolder(
       { providers: [{ name: 'echo', type: 'echo' }], models: [{ name: 'echo', provider: 'echo' }] },
       {
+        ...recordStages,
         'plugins/teams.ts': await readFile(join(import.meta.dirname, 'plugin.ts'), 'utf8'),
         'plugins/rival.ts': rival,
         'pipelines/teams.yaml': await readFile(join(import.meta.dirname, 'pipelines.yaml'), 'utf8'),

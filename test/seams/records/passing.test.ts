@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { run } from '../../../engine/cli/main.ts'
 import { startFolder } from '../../support/folder.ts'
+import { recordStages } from '../../support/record-stages.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 
 const endpoints = (of: string) => [
@@ -47,6 +48,7 @@ describe('failures that pass', function () {
         'pipelines/records.yaml': JSON.stringify({
           endpoints: [...endpoints('provider'), ...endpoints('model'), ...sections],
         }),
+        ...recordStages,
         'plugins/harbour.ts': plugin,
       },
       { SLUICE_SECRET: 'a-secret-of-both-processes' },

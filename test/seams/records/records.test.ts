@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { callAt, refusalAt, startFolder } from '../../support/folder.ts'
+import { recordStages } from '../../support/record-stages.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 import { postgres } from '../../support/services.ts'
 import { until } from '../../support/until.ts'
@@ -30,6 +31,7 @@ describe('records of an outsider', function () {
 
   async function prepare(): Promise<void> {
     files = {
+      ...recordStages,
       'plugins/teams.ts': await readFile(join(import.meta.dirname, 'plugin.ts'), 'utf8'),
       'pipelines/teams.yaml': await readFile(join(import.meta.dirname, 'pipelines.yaml'), 'utf8'),
     }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startFolder } from '../../support/folder.ts'
+import { recordStages } from '../../support/record-stages.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 
 const endpoints = (of: string) => [
@@ -24,6 +25,7 @@ describe('secrets of stored records', function () {
         'pipelines/records.yaml': JSON.stringify({
           endpoints: [...endpoints('provider'), ...(isThere ? endpoints('vault') : [])],
         }),
+        ...recordStages,
         ...(isThere ? { 'plugins/vault.ts': plugin } : {}),
       },
       { SLUICE_SECRET: 'a-secret-of-both-processes' },

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startFolder } from '../../support/folder.ts'
+import { recordStages } from '../../support/record-stages.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 
 type Body = Record<string, unknown> & {
@@ -35,6 +36,7 @@ describe('records that a type shows, filters and notes', function () {
     gateway = await startFolder(
       { ports: [{ name: 'home' }], barges: [{ name: 'anna', harbour: 'home' }] },
       {
+        ...recordStages,
         'plugins/teams.ts': await file('plugin.ts'),
         'plugins/fleet.ts': await file('fleet.ts'),
         'pipelines/fleet.yaml': JSON.stringify({ endpoints: [...endpoints, closing] }),

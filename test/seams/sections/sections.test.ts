@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { callAt, refusalAt, startFolder } from '../../support/folder.ts'
+import { recordStages } from '../../support/record-stages.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 import { postgres } from '../../support/services.ts'
 
@@ -43,6 +44,7 @@ describe('stored sections of the settings', function () {
   async function prepare(): Promise<void> {
     const read = (name: string) => readFile(join(import.meta.dirname, name), 'utf8')
     files = {
+      ...recordStages,
       'plugins/manners.ts': await read('plugin.ts'),
       'pipelines/settings.yaml': await read('pipelines.yaml'),
       'pipelines/greet.yaml': await read('greet.yaml'),
@@ -212,7 +214,7 @@ describe('stored sections of the settings', function () {
       await change({ word: 'Ahoy', token: 'the-token-of-friends' })
       await gateway.close()
       const { 'pipelines/settings.yaml': settings = '' } = files
-      gateway = await start({}, { 'pipelines/settings.yaml': settings })
+      gateway = await start({}, { ...recordStages, 'pipelines/settings.yaml': settings })
       const strange = await call('GET', 'settings/manners')
       expect(strange.value['problem']).to.match(/there is no section "manners"/)
       expect(strange.value['values']).to.deep.equal({})
