@@ -1,13 +1,14 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { verdict } from './verify-audit.ts'
 
 const text = (maxLength: number, description: string) => ({ type: 'string', maxLength, description }) as const
 
 /** Like `verify-audit`, also against checkpoints that were kept elsewhere, such as in shipped logs. */
-export default defineStage({
+export default defineAction({
   name: 'compare-checkpoints',
   summary: 'Verify the audit trail, also against checkpoints that were kept elsewhere.',
-  config: noConfig,
+  route: 'POST /api/logs/audit/verify',
+  access: { role: 'admin' },
   body: {
     type: 'object',
     additionalProperties: false,
@@ -31,15 +32,10 @@ export default defineStage({
         },
       },
     },
-  } as const,
-  needs: ['ingress'],
-  provides: ['reply'],
+  },
+  answer: verdict,
+  writes: { not: 'it only reads the trail' },
   timeout: '10m',
   uses: ['audit'],
-  build:
-    (_config, _host, { audit }) =>
-    async ({ ingress, input: { checkpoints } }) => {
-      readQuery(ingress.query)
-      return { reply: jsonReply({ ...(await audit.verify(checkpoints)) }) }
-    },
+  run: ({ body: { checkpoints } }, { audit }) => audit.verify(checkpoints),
 })

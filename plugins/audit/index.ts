@@ -9,6 +9,6 @@ export default definePlugin({
   name: 'audit',
   summary: 'The audit trail: who changed what.',
   services: [audit],
-  stages: [listAudit, verifyAudit, compareCheckpoints],
+  actions: [listAudit, verifyAudit, compareCheckpoints],
   commands: [auditVerify],
 })

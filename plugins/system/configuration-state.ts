@@ -1,5 +1,42 @@
 import type { Finding, Host, JsonObject, Services } from '../../engine/index.ts'
-import { timeText } from '../../engine/kit.ts'
+import { shape, timeText } from '../../engine/kit.ts'
+
+const finding = shape.object({
+  file: shape.text('The file, relative to the folder of the gateway.'),
+  line: shape.integer('The line, from 1.'),
+  column: shape.integer('The column, from 1.'),
+  code: shape.text('The code of the finding.'),
+  message: shape.text('What is wrong.'),
+})
+
+/** JSON Schema of a refusal of newer files. */
+export const refusalShape = shape.orNull(
+  shape.object(
+    { at: shape.time('When they were refused.'), findings: shape.list(finding, 'Why.') },
+    {},
+    'Why newer files were refused; null: they were not.',
+  ),
+)
+
+/** JSON Schema of the state of the running configuration. */
+export const stateShape = shape.object(
+  {
+    version: shape.text('Its version.'),
+    loaded_at: shape.time('When it went live.'),
+    files: shape.list({ type: 'string' }, 'Its files.'),
+    error: refusalShape,
+    processes: shape.list(
+      shape.object({
+        id: shape.text('Id of the process.'),
+        version: shape.text('The version that it runs.'),
+        current: shape.flag('Whether that is the version of the process that answers.'),
+      }),
+      'The processes of the gateway.',
+    ),
+    off: shape.list({ type: 'string' }, 'What is off, and why.'),
+  },
+  { risks: shape.list(finding, 'What strangers may use.') },
+)
 
 /** The state of the running configuration for clients. */
 export async function configurationState(

@@ -1,19 +1,13 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
-import { configurationState } from './configuration-state.ts'
+import { defineAction } from '../../engine/index.ts'
+import { configurationState, stateShape } from './configuration-state.ts'
 
-/** Returns the state of the running configuration: its files, why newer ones were refused, who runs it. */
-export default defineStage({
+/** Answers the state of the running configuration: its files, why newer ones were refused, who runs it. */
+export default defineAction({
   name: 'get-configuration',
-  summary: 'Return the state of the running configuration.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
+  summary: 'Answer the state of the running configuration.',
+  route: 'GET /api/config/status',
+  access: { role: 'admin' },
+  answer: stateShape,
   uses: ['processes'],
-  build:
-    (_config, host, { processes }) =>
-    async ({ ingress: { query } }) => {
-      readQuery(query)
-      return { reply: jsonReply(await configurationState(host, processes)) }
-    },
+  run: (_input, { processes }, _scope, host) => configurationState(host, processes),
 })

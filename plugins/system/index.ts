@@ -11,5 +11,5 @@ export default definePlugin({
   name: 'system',
   summary: 'Shows what runs: processes, configuration, pipelines.',
   services: [processes, updates],
-  stages: [getSystem, getConfiguration, reloadConfiguration, listPipelines, getPipeline],
+  actions: [getSystem, getConfiguration, reloadConfiguration, listPipelines, getPipeline],
 })

@@ -1,18 +1,13 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
-import { pipelineWire } from './pipeline-reply.ts'
+import { defineAction } from '../../engine/index.ts'
+import { shape } from '../../engine/kit.ts'
+import { pipelineFields, pipelineWire } from './pipeline-reply.ts'
 
-/** Returns every pipeline of the configuration, with its routes and who may call them. */
-export default defineStage({
+/** Answers every pipeline of the configuration, with its routes and who may call them. */
+export default defineAction({
   name: 'list-pipelines',
-  summary: 'Return the pipelines of the configuration.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
-  build:
-    (_config, { running }) =>
-    ({ ingress: { query } }) => {
-      readQuery(query)
-      return { reply: jsonReply({ data: running.pipelines.map(pipelineWire) }) }
-    },
+  summary: 'Answer the pipelines of the configuration.',
+  route: 'GET /api/config/pipelines',
+  access: { role: 'admin' },
+  answer: shape.all(shape.object(pipelineFields)),
+  run: (_input, _services, _scope, { running }) => ({ data: running.pipelines.map(pipelineWire) }),
 })

@@ -1,4 +1,25 @@
 import type { JsonObject, PipelineView, PlannedStep } from '../../engine/index.ts'
+import { shape } from '../../engine/kit.ts'
+
+const names = (description: string) => shape.list({ type: 'string' }, description)
+
+/** JSON Schemas of what is answered of every pipeline. */
+export const pipelineFields = {
+  name: shape.text('Its name.'),
+  file: shape.text('The file that declares it.'),
+  summary: shape.text('What it does.'),
+  protocol: shape.orNull(shape.text('The protocol of its clients.')),
+  routes: shape.list(
+    shape.object({
+      method: shape.text('The method; WS: a WebSocket.'),
+      path: shape.text('The path.'),
+      access: shape.word(['public', 'key', 'viewer', 'admin'], 'Who may ask it.'),
+    }),
+    'What it serves.',
+  ),
+  inputs: names('Slots with which it starts.'),
+  uses: names('The pipelines that it includes.'),
+}
 
 /** A pipeline for lists. */
 export function pipelineWire(pipeline: PipelineView): JsonObject {
@@ -10,7 +31,10 @@ export function pipelineWire(pipeline: PipelineView): JsonObject {
     file,
     summary,
     protocol: protocol ?? null,
-    routes: routes.map(({ method, path }) => ({ method, path, access })),
+    routes: routes.map(({ method, path, action }) => {
+      const asked = action === undefined ? access : action.access === 'any' ? 'viewer' : action.access
+      return { method, path, access: asked }
+    }),
     inputs: [...inputs],
     uses: [...new Set(included(stages))],
   }

@@ -327,7 +327,7 @@ describe('admin/audit: routes', function () {
           outcome: 'refused',
           target: null,
           changes: {},
-          details: { action: 'audit-comparison', code: 'forbidden' },
+          details: { action: 'compare-checkpoints', code: 'forbidden' },
         })
         expect(rows[0]?.['request_id']).to.be.a('string')
         expect(rows[0]?.['address']).to.be.a('string')
@@ -339,7 +339,7 @@ describe('admin/audit: routes', function () {
         expect((await member.ask('GET /api/logs/audit')).code).to.equal('password_change_required')
         const rows = (await list(`?action=access.refused&actor=${member.id}`)).data
         expect(rows.map(({ details }) => details)).to.deep.equal([
-          { action: 'audit-comparison', code: 'password_change_required' },
+          { action: 'compare-checkpoints', code: 'password_change_required' },
         ])
       })
     })

@@ -82,12 +82,20 @@ describe('what runs', function () {
       path: '/v1/chat/completions',
       access: 'key',
     })
-    const access = (name: string) => (named(name)?.['routes'] as Wire[] | undefined)?.[0]?.['access']
-    expect([access('health'), access('system-info')]).to.deep.equal(['public', 'admin'])
+    const accessOf = (name: string, path: string) =>
+      (named(name)?.['routes'] as Wire[] | undefined)?.find((route) => route['path'] === path)?.['access']
+    expect(accessOf('health', '/api/health')).to.equal('public')
+    expect(accessOf('admin', '/api/system/info')).to.equal('admin')
     expect(named('generate')).to.deep.include({ inputs: ['request', 'candidates'], routes: [] })
 
-    const one = await gateway.asAdmin('GET /api/config/pipelines/pipelines-get')
-    expect(one.body['yaml']).to.match(/^name: pipelines-get\nsummary: .+\nroutes: \[/)
+    const one = await gateway.asAdmin('GET /api/config/pipelines/admin')
+    expect(one.body['yaml']).to.match(/^(#.*\n)?name: admin\nsummary: .+\nroutes: \[actions\]/)
+    expect(one.body['actions']).to.deep.include({
+      name: 'get-pipeline',
+      summary: 'Answer a pipeline as it is written and as it runs.',
+      route: 'GET /api/config/pipelines/:name',
+      access: 'admin',
+    })
     const chat = await gateway.asAdmin('GET /api/config/pipelines/chat-completions')
     expect(chat.body['yaml']).to.include('protocol: chat')
     const [auth] = chat.body['plan'] as Wire[]
