@@ -9,7 +9,7 @@ import priceLists from './price-lists.ts'
 import provider from './provider.ts'
 import revealKey from './reveal-key.ts'
 import secretReveal from './secret-reveal.ts'
-import syncModels from './sync-models.ts'
+import { syncModels } from './sync-models.ts'
 import testProvider from './test-provider.ts'
 
 export default definePlugin({
@@ -17,6 +17,15 @@ export default definePlugin({
   summary: 'The records of models, and of the providers that serve them.',
   records: [provider, model],
   services: [priceLists, secretReveal],
-  actions: [deleteProvider, deleteModel],
-  stages: [modelNames, providerTypes, upstreamModels, revealKey, syncModels, testProvider],
+  actions: [
+    deleteProvider,
+    deleteModel,
+    modelNames,
+    providerTypes,
+    upstreamModels,
+    revealKey,
+    testProvider,
+    syncModels('pricing'),
+    syncModels('metadata'),
+  ],
 })

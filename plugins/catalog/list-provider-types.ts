@@ -1,23 +1,39 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { defineAction } from '../../engine/index.ts'
 import type { Host, JsonObject, Offering, ProviderType } from '../../engine/index.ts'
-import { formOf, jsonReply, readQuery } from '../../engine/kit.ts'
+import { formOf, shape } from '../../engine/kit.ts'
 
-/** Returns every type of provider, with the schema of its settings as a form. */
-export default defineStage({
-  name: 'provider-types',
-  summary: 'Return every type of provider, with the schema of its settings as a form.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
-  build: (_config, host) => {
-    let data: readonly JsonObject[] | undefined
-    return ({ ingress }) => {
-      readQuery(ingress.query)
-      data ??= host.providerTypes.map((type) => typeWire(type, host))
-      return { reply: jsonReply({ data: [...data] }) }
-    }
-  },
+/** Answers every type of provider, with the schema of its settings as a form. */
+export default defineAction({
+  name: 'list-provider-types',
+  summary: 'Answer every type of provider, with the schema of its settings as a form.',
+  route: 'GET /api/config/providers/types',
+  access: { role: 'admin' },
+  answer: shape.all(
+    shape.object({
+      type: shape.text('Name of the type.'),
+      summary: shape.text('What it is.'),
+      schema: shape.json('JSON Schema of its settings, for a form.'),
+      serves: shape.list({ type: 'string' }, 'The operations that it can serve.'),
+      presets: shape.list(
+        shape.object({
+          name: shape.text('Name of the vendor.'),
+          base_url: shape.text('Its address.'),
+          env: shape.orNull(shape.text('The environment variable that its key is usually in.')),
+        }),
+        'The vendors that it knows.',
+      ),
+    }),
+  ),
+  run: (_input, _services, _scope, host) => ({ data: typesOf(host) }),
 })
+
+const known = new WeakMap<Host, readonly JsonObject[]>()
+
+function typesOf(host: Host): readonly JsonObject[] {
+  const data = known.get(host) ?? host.providerTypes.map((type) => typeWire(type, host))
+  known.set(host, data)
+  return data
+}
 
 function typeWire(type: ProviderType, host: Host): JsonObject {
   const { name, summary, config, secrets, presets = [] } = type

@@ -1,32 +1,41 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
 import type { Catalog } from '../../engine/index.ts'
-import { jsonReply, placesOf, timeText } from '../../engine/kit.ts'
+import { placesOf, shape, timeText } from '../../engine/kit.ts'
 import { providerIn } from './provider-in.ts'
 import { upstreamList } from './upstream-list.ts'
 
-/** Returns the models that a provider has at its upstream, by the path's `:name`, with the names they have here. */
-export default defineStage({
-  name: 'upstream-models',
-  summary: 'Return the models that a provider has at its upstream.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
+/** Answers the models that a provider has at its upstream, with the names they have here. */
+export default defineAction({
+  name: 'list-upstream-models',
+  summary: 'Answer the models that a provider has at its upstream.',
+  route: 'GET /api/config/providers/:name/upstream-models',
+  access: { role: 'admin' },
+  answer: shape.object({
+    data: shape.list(
+      shape.object({
+        id: shape.text('Its name at the provider.'),
+        name: shape.orNull(shape.text('Name of the record with a place there; null: there is none.')),
+        known: shape.map({}, 'What the price list says of it: prices and limits.'),
+      }),
+      'The models.',
+    ),
+    fetched_at: shape.time('When the provider was asked.'),
+  }),
+  errors: ['invalid_reference', 'stale_version', 'upstream_error', 'upstream_unreachable', 'upstream_timeout'],
   uses: ['price_lists'],
-  build:
-    (_config, { records, catalog }, { price_lists: prices }) =>
-    async ({ ingress }, scope) => {
-      const { name, problem } = providerIn(ingress, records)
-      const open = catalog.provider(name)
-      const refuse = (reason: string) =>
-        new GatewayError('invalid_reference', { param: 'name', reason }, { param: 'name' })
-      if (open === undefined || problem !== undefined) throw refuse(`cannot be asked: ${problem ?? 'it is off'}`)
-      if (open.provider.models === undefined) throw refuse('is a provider whose type has no list of models')
-      const ids = await upstreamList(open, scope)
-      const known = await prices.known(records.find('provider', name)?.value, ids)
-      const names = configuredAs(name, catalog)
-      const data = ids.map((id) => ({ id, name: names.get(id) ?? null, known: known.get(id) ?? {} }))
-      return { reply: jsonReply({ data, fetched_at: timeText(Date.now()) }) }
-    },
+  async run(input, { price_lists: prices }, scope, { records, catalog }) {
+    const { name, problem } = providerIn(input, records)
+    const open = catalog.provider(name)
+    const refuse = (reason: string) =>
+      new GatewayError('invalid_reference', { param: 'name', reason }, { param: 'name' })
+    if (open === undefined || problem !== undefined) throw refuse(`cannot be asked: ${problem ?? 'it is off'}`)
+    if (open.provider.models === undefined) throw refuse('is a provider whose type has no list of models')
+    const ids = await upstreamList(open, scope)
+    const known = await prices.known(records.find('provider', name)?.value, ids)
+    const names = configuredAs(name, catalog)
+    const data = ids.map((id) => ({ id, name: names.get(id) ?? null, known: known.get(id) ?? {} }))
+    return { data, fetched_at: timeText(Date.now()) }
+  },
 })
 
 /** The names of models by what a provider calls them. */

@@ -1,6 +1,6 @@
-import { GatewayError, defineStage } from '../../engine/index.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
 import type { Json, JsonObject, RecordChange, RecordLookup, ShownRecord } from '../../engine/index.ts'
-import { jsonReply, readQuery, requesterOf, timeText } from '../../engine/kit.ts'
+import { shape, timeText } from '../../engine/kit.ts'
 import { listLimit, readAddress, readConfigured } from './list-source.ts'
 import type { ReadList } from './list-source.ts'
 import type { FindListed } from './match-listed.ts'
@@ -11,49 +11,58 @@ import { syncedIn } from './synced.ts'
 
 const actions: readonly Action[] = ['set', 'change', 'keep_hand', 'same', 'refused', 'unmatched']
 
+const difference = shape.object({
+  model: shape.text('Name of the model.'),
+  field: shape.orNull(shape.text('The field, such as pricing.input; null: the list does not know the model.')),
+  old: shape.json('Its value.'),
+  new: shape.json('The value of the list.'),
+  ratio: shape.orNull(shape.number('New by old; null: there is nothing to compare with.')),
+  action: shape.word(actions, 'What becomes of it.'),
+})
+
 /**
  * Compares the prices, or the limits and abilities, of models with a public list, and takes them over if the body says
  * so. What a person set is kept, and so is what the file declares.
  */
-export default defineStage({
-  name: 'sync-models',
-  summary: 'Compare models with a public list, and take over what it says.',
-  config: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['what'],
-    properties: { what: { enum: ['pricing', 'metadata'], description: 'What is compared.' } },
-  } as const,
-  body: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      url: { type: 'string', maxLength: 2_048, description: 'Address of the list.' },
-      data: { type: 'object', description: 'The list itself.' },
-      models: {
-        type: 'array',
-        maxItems: 10_000,
-        items: { type: 'string', maxLength: 256 },
-        description: 'Names of the models to compare; default: all.',
-      },
-      apply: { type: 'boolean', default: false, description: 'Whether to take over what differs.' },
-      force: {
-        type: 'boolean',
-        default: false,
-        description: 'Whether to take over prices that differ more than tenfold.',
+export const syncModels = (what: 'pricing' | 'metadata') =>
+  defineAction({
+    name: `sync-${what}`,
+    summary: `Compare the ${what === 'pricing' ? 'prices' : 'limits and abilities'} of models with a public list, and take them over.`,
+    route: `POST /api/config/models/sync-${what}`,
+    access: { role: 'admin' },
+    body: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        url: { type: 'string', maxLength: 2_048, description: 'Address of the list.' },
+        data: { type: 'object', description: 'The list itself.' },
+        models: {
+          type: 'array',
+          maxItems: 10_000,
+          items: { type: 'string', maxLength: 256 },
+          description: 'Names of the models to compare; default: all.',
+        },
+        apply: { type: 'boolean', default: false, description: 'Whether to take over what differs.' },
+        force: {
+          type: 'boolean',
+          default: false,
+          description: 'Whether to take over prices that differ more than tenfold.',
+        },
       },
     },
-  } as const,
-  bodyLimit: listLimit,
-  needs: ['ingress'],
-  reads: ['principal'],
-  provides: ['reply'],
-  uses: ['audit', 'price_lists'],
-  build:
-    ({ what }, host, { audit, price_lists: lists }) =>
-    async ({ input, ...slots }, scope) => {
-      readQuery(slots.ingress.query)
-      const { url, data, models: wanted, apply, force } = input
+    bodyLimit: listLimit,
+    answer: shape.object({
+      source: shape.text('Where the list is from.'),
+      fetched_at: shape.time('When it was read.'),
+      data: shape.list(difference, 'How the models differ from it.'),
+      applied: shape.flag('Whether it was taken over.'),
+      counts: shape.map({ type: 'integer' }, 'How many fields each action has.'),
+    }),
+    errors: ['invalid_reference', 'sync_refused', 'upstream_error', 'upstream_unreachable', 'upstream_timeout'],
+    writes: 'own audit row',
+    uses: ['audit', 'price_lists'],
+    async run({ body, by }, { audit, price_lists: lists }, scope, host) {
+      const { url, data, models: wanted, apply, force } = body
       if (url !== undefined && data !== undefined)
         throw new GatewayError('invalid_field', { param: 'data', reason: 'cannot stand beside url' }, { param: 'data' })
       refuseUnknown(wanted, host.records)
@@ -75,32 +84,30 @@ export default defineStage({
       const compare = (records: RecordLookup) => comparison(records, wanted, { what, find, force })
       let found = compare(host.records)
       if (apply) {
-        const requester = requesterOf(scope, slots)
         await host.records.changeAll(
           (records) => {
             found = compare(records)
             refuseRefused(found)
             return changesOf(found, records)
           },
-          requester,
+          by,
           (transaction) =>
             audit.append(transaction, {
               action: `model.sync_${what}`,
-              by: requester,
+              by,
               details: { source: read.source, counts: countsOf(found), forced: force },
             }),
         )
       }
-      const wire: JsonObject = {
+      return {
         source: read.source,
         fetched_at: timeText(Date.now()),
         data: found.map((one) => ({ ...one })),
         applied: apply,
         counts: countsOf(found),
       }
-      return { reply: jsonReply(wire) }
     },
-})
+  })
 
 function refuseUnknown(wanted: readonly string[] | undefined, records: RecordLookup): void {
   const at = (wanted ?? []).findIndex((name) => records.find('model', name) === undefined)

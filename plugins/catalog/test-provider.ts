@@ -1,29 +1,17 @@
-import { GatewayError, defineStage } from '../../engine/index.ts'
-import type { Catalog, Json, ModelRecord, OpenProvider, Scope } from '../../engine/index.ts'
-import { asGatewayError, jsonReply, placesOf, requesterOf } from '../../engine/kit.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
+import type { Catalog, ModelRecord, OpenProvider, Scope } from '../../engine/index.ts'
+import { asGatewayError, placesOf, shape } from '../../engine/kit.ts'
 import { providerIn } from './provider-in.ts'
 import { testCall } from './test-call.ts'
 import type { Tested } from './test-call.ts'
 import { upstreamList } from './upstream-list.ts'
 
 /** Tests a provider with one call of a model, or with its model list. A provider that fails is a result, not an error. */
-export default defineStage({
+export default defineAction({
   name: 'test-provider',
   summary: 'Test a provider with one call.',
-  config: {
-    type: 'object',
-    additionalProperties: false,
-    examples: [{ pipeline: 'provider-test-call' }],
-    required: ['pipeline'],
-    properties: {
-      pipeline: {
-        type: 'string',
-        'x-names': 'pipeline',
-        'x-inputs': ['ingress', 'candidates'],
-        description: 'Pipeline that makes the call.',
-      },
-    },
-  } as const,
+  route: 'POST /api/config/providers/:name/test',
+  access: { role: 'admin' },
   body: {
     type: 'object',
     additionalProperties: false,
@@ -36,34 +24,44 @@ export default defineStage({
         description: "The provider's name of any model; with `model`, it replaces that of the model.",
       },
     },
-  } as const,
-  needs: ['ingress'],
-  reads: ['principal'],
-  provides: ['reply'],
+  },
+  answer: shape.object({
+    ok: shape.flag('Whether it works.'),
+    status: shape.orNull(shape.integer('The status of its answer; null: there was none.')),
+    latency_ms: shape.integer('How long it took, in milliseconds.'),
+    error: shape.orNull(
+      shape.object(
+        { code: shape.text('The code of the error.'), message: shape.text('What went wrong.') },
+        {},
+        'Why not.',
+      ),
+    ),
+    checked: shape.text('models: its list of models; none: nothing; otherwise the operation that was called.'),
+  }),
+  errors: ['invalid_reference', 'stale_version'],
+  writes: 'own audit row',
   uses: ['audit'],
-  build:
-    ({ pipeline }, host, { audit }) =>
-    async ({ input, ...slots }, scope) => {
-      const { name, problem } = providerIn(slots.ingress, host.records)
-      const open = host.catalog.provider(name)
-      const model = modelIn(input, name, host.catalog)
-      const started = performance.now()
-      const result = await (async (): Promise<Tested> => {
-        if (open === undefined || problem !== undefined) return off(problem ?? 'it is off')
-        return model ? testCall(open, model, { pipeline, host, scope }) : list(open, scope)
-      })()
-      const { status, error } = result
-      await audit.record({
-        action: 'provider.test',
-        by: requesterOf(scope, slots),
-        target: { type: 'provider', id: name, name },
-        details: { ok: error === null, status, checked: result.checked },
-      })
-      const shown = error && { code: error.code, message: host.scrub(error.message) }
-      const latency = Math.round(performance.now() - started)
-      const wire: Json = { ok: error === null, status, latency_ms: latency, error: shown, checked: result.checked }
-      return { reply: jsonReply(wire) }
-    },
+  runs: { 'provider-test-call': ['ingress', 'candidates'] },
+  async run(input, { audit }, scope, host) {
+    const { name, problem } = providerIn(input, host.records)
+    const open = host.catalog.provider(name)
+    const model = modelIn(input.body, name, host.catalog)
+    const started = performance.now()
+    const result = await (async (): Promise<Tested> => {
+      if (open === undefined || problem !== undefined) return off(problem ?? 'it is off')
+      return model ? testCall(open, model, { pipeline: 'provider-test-call', host, scope }) : list(open, scope)
+    })()
+    const { status, error } = result
+    await audit.record({
+      action: 'provider.test',
+      by: input.by,
+      target: { type: 'provider', id: name, name },
+      details: { ok: error === null, status, checked: result.checked },
+    })
+    const shown = error && { code: error.code, message: host.scrub(error.message) }
+    const latency = Math.round(performance.now() - started)
+    return { ok: error === null, status, latency_ms: latency, error: shown, checked: result.checked }
+  },
 })
 
 function off(reason: string): Tested {
