@@ -1,9 +1,9 @@
 import { definePlugin } from '../../engine/index.ts'
 import deleteModel from './delete-model.ts'
 import deleteProvider from './delete-provider.ts'
-import modelNames from './model-names.ts'
-import providerTypes from './provider-types.ts'
-import upstreamModels from './upstream-models.ts'
+import listModelNames from './list-model-names.ts'
+import listProviderTypes from './list-provider-types.ts'
+import listUpstreamModels from './list-upstream-models.ts'
 import model from './model.ts'
 import priceLists from './price-lists.ts'
 import provider from './provider.ts'
@@ -20,9 +20,9 @@ export default definePlugin({
   actions: [
     deleteProvider,
     deleteModel,
-    modelNames,
-    providerTypes,
-    upstreamModels,
+    listModelNames,
+    listProviderTypes,
+    listUpstreamModels,
     revealKey,
     testProvider,
     syncModels('pricing'),

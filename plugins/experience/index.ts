@@ -6,5 +6,5 @@ export default definePlugin({
   name: 'experience',
   summary: 'What the gateway has learned of the models that it chooses among.',
   services: [experience],
-  stages: [resetExperience],
+  actions: [resetExperience],
 })

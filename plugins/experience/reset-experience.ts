@@ -1,12 +1,12 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery, requesterOf } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { shape } from '../../engine/kit.ts'
 
 /** Forgets what was learned of one model, or of all, in every process. */
-export default defineStage({
+export default defineAction({
   name: 'reset-experience',
   summary: 'Forget what was learned of a model, or of all.',
-  config: noConfig,
-  uses: ['experience'],
+  route: 'POST /api/routing/experience/reset',
+  access: { role: 'admin' },
   body: {
     type: 'object',
     additionalProperties: false,
@@ -22,14 +22,9 @@ export default defineStage({
         description: 'Name of the model, which the configuration may have no more; absent: all models.',
       },
     },
-  } as const,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  build:
-    (_, __, { experience }) =>
-    async ({ ingress, principal, input }, scope) => {
-      readQuery(ingress.query)
-      const reset = await experience.reset(input.model, requesterOf(scope, { ingress, principal }))
-      return { reply: jsonReply({ reset }) }
-    },
+  },
+  answer: shape.object({ reset: shape.integer('How many places of models were forgotten.') }),
+  writes: 'own audit row',
+  uses: ['experience'],
+  run: async ({ body: { model }, by }, { experience }) => ({ reset: await experience.reset(model, by) }),
 })

@@ -14,5 +14,6 @@ export default definePlugin({
     defineSlot({ name: 'verdict', summary: 'What comes of the judge for a request.' }),
   ],
   services: [judging],
-  stages: [judge, priceJudge, readVerdict, getJudgeAgreement],
+  stages: [judge, priceJudge, readVerdict],
+  actions: [getJudgeAgreement],
 })

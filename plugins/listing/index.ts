@@ -7,5 +7,6 @@ import listProtocols from './list-protocols.ts'
 export default definePlugin({
   name: 'listing',
   summary: 'Lists the models and protocols of the gateway.',
-  stages: [listModels, getModel, listProtocols, listCatalog],
+  stages: [listModels, getModel, listProtocols],
+  actions: [listCatalog],
 })

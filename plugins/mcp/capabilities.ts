@@ -1,24 +1,44 @@
 import { GatewayError } from '../../engine/index.ts'
-import { readQuery, timeText } from '../../engine/kit.ts'
-import type { Ingress, JsonObject, RecordLookup, Services, ShownRecord } from '../../engine/index.ts'
+import { shape, timeText } from '../../engine/kit.ts'
+import type { JsonObject, RecordLookup, Services, ShownRecord } from '../../engine/index.ts'
 import { Probe } from './probe.ts'
 import type { Probing } from './probe.ts'
 import { definitionOf, hashOf } from './tool-definition.ts'
 
 /** The record of the server in the path of an action. Throws `not_found`. */
-export function recordIn({ params }: Pick<Ingress, 'params'>, records: RecordLookup): ShownRecord {
-  const name = params['name'] ?? ''
+export function recordOf(name: string, records: RecordLookup): ShownRecord {
   const record = records.find('mcp_server', name)
   if (record === undefined)
     throw new GatewayError('not_found', {}, { message: `There is no MCP server "${name.slice(0, 256)}".` })
   return record
 }
 
-/** The same for a request without a query. */
-export function plainRecordIn(ingress: Ingress, records: RecordLookup): ShownRecord {
-  readQuery(ingress.query)
-  return recordIn(ingress, records)
+const definition = {
+  description: shape.orNull(shape.text('What it does, as models read it.')),
+  input_schema: shape.json('JSON Schema of its input.'),
 }
+
+const offered = (what: string) => shape.list(shape.map({}, 'As the server describes it.'), what)
+
+/** JSON Schema of what a server offers. */
+export const capabilities = shape.object({
+  tools: shape.list(
+    shape.object(
+      {
+        name: shape.text('Its name.'),
+        ...definition,
+        hash: shape.text('Hash of what clients read of it.'),
+        approved: shape.flag('Whether it is approved as it is.'),
+      },
+      { was: shape.orNull(shape.object(definition, {}, 'What was approved; null: it is not kept.')) },
+    ),
+    'Its tools.',
+  ),
+  resources: offered('Its resources.'),
+  resource_templates: offered('Its templates of resources.'),
+  prompts: offered('Its prompts.'),
+  fetched_at: shape.time('When the server was asked.'),
+})
 
 /** What a server offers, asked now, with what is known of its tools. Rejects with errors of the upstream. */
 export async function capabilitiesOf(

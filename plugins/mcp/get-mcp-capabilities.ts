@@ -1,31 +1,29 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { defineAction } from '../../engine/index.ts'
 import type { JsonObject } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
-import { capabilitiesOf, recordIn } from './capabilities.ts'
+import { capabilities, capabilitiesOf, recordOf } from './capabilities.ts'
 
 /**
- * Returns what an MCP server offers, by the path's `:name`: asked now, and before any filter. With `compare=true`, each
- * tool that is not approved has in `was` the description and the schema that were approved; null: they are not kept.
+ * Answers what an MCP server offers: asked now, and before any filter. With `compare=true`, each tool that is not approved
+ * has in `was` the description and the schema that were approved; null: they are not kept.
  */
-export default defineStage({
+export default defineAction({
   name: 'get-mcp-capabilities',
-  summary: 'Return the tools, resources and prompts of an MCP server.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
+  summary: 'Answer the tools, resources and prompts of an MCP server.',
+  route: 'GET /api/mcp/servers/:name/capabilities',
+  access: { role: 'admin' },
+  query: { compare: { type: 'boolean', description: 'Whether changed tools tell what was approved.' } },
+  answer: capabilities,
+  errors: ['upstream_error', 'upstream_unreachable', 'upstream_timeout'],
   uses: ['mcp', 'mcp_tools'],
-  build:
-    (_config, host, services) =>
-    async ({ ingress }, scope) => {
-      const compares = readQuery(ingress.query, { compare: 'boolean' }).flag('compare') === true
-      const record = recordIn(ingress, host.records)
-      const probing = { host, scope, limit: services.mcp.settings.max_answer_bytes }
-      const found = await capabilitiesOf(record, services, probing)
-      if (!compares) return { reply: jsonReply(found) }
-      const approved = await services.mcp_tools.approvedOf(record.name)
-      const tools = (found['tools'] as readonly JsonObject[]).map((tool) =>
-        tool['approved'] === true ? tool : { ...tool, was: approved.get(tool['name'] as string) ?? null },
-      )
-      return { reply: jsonReply({ ...found, tools }) }
-    },
+  async run({ params, query }, services, scope, host) {
+    const record = recordOf(params.name, host.records)
+    const probing = { host, scope, limit: services.mcp.settings.max_answer_bytes }
+    const found = await capabilitiesOf(record, services, probing)
+    if (query.flag('compare') !== true) return found
+    const approved = await services.mcp_tools.approvedOf(record.name)
+    const tools = (found['tools'] as readonly JsonObject[]).map((tool) =>
+      tool['approved'] === true ? tool : { ...tool, was: approved.get(tool['name'] as string) ?? null },
+    )
+    return { ...found, tools }
+  },
 })

@@ -1,30 +1,48 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery, timeText } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { shape, timeText } from '../../engine/kit.ts'
 import type { JsonObject, Services, ShownRecord } from '../../engine/index.ts'
-import { recordIn } from './capabilities.ts'
+import { recordOf } from './capabilities.ts'
 import { Probe } from './probe.ts'
 
-/** Returns whether this process reaches an MCP server, by the path's `:name`. With `probe=true`, it connects now. */
-export default defineStage({
+const orNull = (description: string) => shape.orNull(shape.text(description))
+
+/** Answers whether this process reaches an MCP server. With `probe=true`, it connects now. */
+export default defineAction({
   name: 'get-mcp-status',
-  summary: 'Return the state of an MCP server.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
+  summary: 'Answer the state of an MCP server.',
+  route: 'GET /api/mcp/servers/:name/status',
+  access: { role: 'admin' },
+  query: { probe: { type: 'boolean', description: 'Whether to connect now.' } },
+  answer: shape.object({
+    state: shape.text('Whether it can be reached.'),
+    protocol_version: orNull('The version of the protocol that it speaks.'),
+    server: shape.orNull(
+      shape.object({ name: orNull('Its name.'), version: orNull('Its version.') }, {}, 'What it says of itself.'),
+    ),
+    since: shape.orNull(shape.time('Since when it has this state.')),
+    latency_ms: shape.orNull(shape.number('How long it took to connect, in milliseconds.')),
+    error: shape.orNull(
+      shape.object(
+        { code: shape.text('The code of the error.'), message: shape.text('What went wrong.') },
+        {},
+        'Why not.',
+      ),
+    ),
+    sessions: shape.integer('Number of open sessions.'),
+    changed_tools: shape.list({ type: 'string' }, 'The tools that have changed since they were approved.'),
+  }),
   uses: ['mcp', 'mcp_tools'],
-  build:
-    (_config, host, { mcp, mcp_tools: pins }) =>
-    async ({ ingress }, scope) => {
-      const probes = readQuery(ingress.query, { probe: 'boolean' }).flag('probe') === true
-      const record = recordIn(ingress, host.records)
-      const server = mcp.server(record.name)
-      if (server && probes) {
-        const probing = { host, scope, limit: mcp.settings.max_answer_bytes }
-        // How it went is the answer.
-        await Probe.with(server, probing, async () => undefined).catch(() => undefined)
-      }
-      return { reply: jsonReply(statusOf(record, { mcp, mcp_tools: pins }, host.scrub)) }
-    },
+  async run({ params, query }, services, scope, host) {
+    const record = recordOf(params.name, host.records)
+    const { mcp } = services
+    const server = mcp.server(record.name)
+    if (server && query.flag('probe') === true) {
+      const probing = { host, scope, limit: mcp.settings.max_answer_bytes }
+      // How it went is the answer.
+      await Probe.with(server, probing, async () => undefined).catch(() => undefined)
+    }
+    return statusOf(record, services, host.scrub)
+  },
 })
 
 function statusOf(

@@ -34,16 +34,6 @@ export default definePlugin({
   records: [mcpServer],
   codecs: [codec],
   services: [mcpServers, mcp, mcpTools],
-  stages: [
-    checkOrigin,
-    readMessage,
-    findMcpServer,
-    findMcpSession,
-    callMcpServer,
-    openMcpStream,
-    endMcpSession,
-    getMcpStatus,
-    getMcpCapabilities,
-    approveMcpTools,
-  ],
+  stages: [checkOrigin, readMessage, findMcpServer, findMcpSession, callMcpServer, openMcpStream, endMcpSession],
+  actions: [getMcpStatus, getMcpCapabilities, approveMcpTools],
 })

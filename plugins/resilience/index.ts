@@ -2,7 +2,7 @@ import { definePlugin, defineSlot } from '../../engine/index.ts'
 import answered from './answered.ts'
 import breaker from './breaker.ts'
 import listBreakers from './list-breakers.ts'
-import resetBreakers from './reset-breakers.ts'
+import { resetAllBreakers, resetBreakers } from './reset-breakers.ts'
 import providerSelection from './provider-selection.ts'
 import resilience from './resilience.ts'
 import selectDeployment from './select-deployment.ts'
@@ -15,5 +15,6 @@ export default definePlugin({
     defineSlot({ name: 'sticky', summary: 'Remembers which place of a model serves a conversation, or an API key.' }),
   ],
   services: [resilience, providerSelection],
-  stages: [selectDeployment, breaker, answered, listBreakers, resetBreakers],
+  stages: [selectDeployment, breaker, answered],
+  actions: [listBreakers, resetAllBreakers, resetBreakers],
 })

@@ -1,23 +1,51 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { defineAction } from '../../engine/index.ts'
 import type { JsonObject } from '../../engine/index.ts'
-import { jsonReply, readQuery, timeText } from '../../engine/kit.ts'
+import { shape, timeText } from '../../engine/kit.ts'
 import type { BreakerRow, PooledKey } from './breaker-rows.ts'
 
+const breaker = shape.object({
+  provider: shape.text('Name of the provider.'),
+  model: shape.orNull(shape.text('Name of the model.')),
+  state: shape.word(['closed', 'open', 'half_open'], 'Its state.'),
+  failures: shape.integer('Failures that count.'),
+  requests: shape.integer('Requests that count.'),
+  ratio: shape.number('Failures by requests.'),
+  opened_at: shape.orNull(shape.time('When it opened.')),
+  retry_at: shape.orNull(shape.time('When the provider is tried again.')),
+  opened_times: shape.integer('How often it has opened in a row.'),
+  last_error: shape.orNull(
+    shape.object(
+      {
+        code: shape.text('The code of the error.'),
+        status: shape.orNull(shape.integer('The status of the provider.')),
+        at: shape.time('When.'),
+      },
+      {},
+      'The last failure.',
+    ),
+  ),
+  processes: shape.map({ type: 'integer' }, 'How many processes have it in each state.'),
+})
+
+const key = shape.object({
+  provider: shape.text('Name of the provider.'),
+  hint: shape.orNull(shape.text('The last four characters of the key.')),
+  cooling_until: shape.time('When it is used again.'),
+  because: shape.text('Why it cools down.'),
+})
+
 /** Answers the breakers of all processes, one row per provider and model, and the keys that cool down. */
-export default defineStage({
+export default defineAction({
   name: 'list-breakers',
-  summary: 'List the breakers of all processes, and the keys of providers that cool down.',
-  config: noConfig,
+  summary: 'Answer the breakers of all processes, and the keys of providers that cool down.',
+  route: 'GET /api/config/circuit-breaker',
+  access: { role: 'admin' },
+  answer: shape.object({ data: shape.list(breaker, 'The breakers.'), keys: shape.list(key, 'The keys.') }),
   uses: ['resilience'],
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  build:
-    (_, __, { resilience }) =>
-    async ({ ingress }) => {
-      readQuery(ingress.query)
-      const { breakers, keys } = await resilience.all()
-      return { reply: jsonReply({ data: breakers.map(rowOf), keys: keys.map(keyOf) }) }
-    },
+  async run(_input, { resilience }) {
+    const { breakers, keys } = await resilience.all()
+    return { data: breakers.map(rowOf), keys: keys.map(keyOf) }
+  },
 })
 
 function rowOf(row: BreakerRow): JsonObject {

@@ -19,5 +19,6 @@ export default definePlugin({
     defineSlot({ name: 'decision', summary: 'How a request for a virtual model was decided.' }),
   ],
   services: [smartRouting],
-  stages: [resolve, require, requested, pin, shortlist, select, followDecision, recordRouting, listExperience],
+  stages: [resolve, require, requested, pin, shortlist, select, followDecision, recordRouting],
+  actions: [listExperience],
 })

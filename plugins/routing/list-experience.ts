@@ -1,6 +1,6 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { defineAction } from '../../engine/index.ts'
 import type { JsonObject, ModelRecord, Services, Tier } from '../../engine/index.ts'
-import { jsonReply, readQuery, timeText } from '../../engine/kit.ts'
+import { shape, tiers, timeText, virtualModels } from '../../engine/kit.ts'
 import { betaQuantile } from './beta.ts'
 import { levelOf, needOf, priorMean } from './score.ts'
 import type { RoutingSettings } from './settings.ts'
@@ -10,24 +10,44 @@ const middle: Readonly<Record<Tier, number>> = { SIMPLE: 0.165, MEDIUM: 0.5, COM
 
 type Known = Awaited<ReturnType<Services['experience']['known']>>[number]
 
+const milliseconds = (description: string) => shape.orNull(shape.number(`${description}, in milliseconds.`))
+const share = (description: string) => shape.orNull(shape.number(description))
+
 /** Answers what was learned of each model, per mode and tier. Figures of latency and caches are those of this process. */
-export default defineStage({
+export default defineAction({
   name: 'list-experience',
-  summary: 'List what was learned of the models that virtual models choose among.',
-  config: noConfig,
+  summary: 'Answer what was learned of the models that virtual models choose among.',
+  route: 'GET /api/routing/experience',
+  access: { role: 'admin' },
+  answer: shape.all(
+    shape.object({
+      model: shape.text('Name of the model.'),
+      mode: shape.word(virtualModels, 'The virtual model.'),
+      tier: shape.word(tiers, 'The tier of the requests.'),
+      pulls: shape.number('How often it was chosen.'),
+      mean: shape.number('The probability that its answer is good enough.'),
+      low: shape.number('Its 2.5th percentile.'),
+      high: shape.number('Its 97.5th percentile.'),
+      strength: shape.number('How much is known: the sum of the parameters of the distribution.'),
+      reliability: share('The share of its tries that answered.'),
+      latency_ms: shape.object(
+        { p50: milliseconds('Median'), p95: milliseconds('95th percentile') },
+        {},
+        'Time to the first byte.',
+      ),
+      feedback: shape.map({ type: 'number' }, 'How often people said what of it.'),
+      cache_affinity: share('The share of its input that it read from a cache.'),
+      updated_at: shape.orNull(shape.time('When the last of it was learned.')),
+    }),
+  ),
   uses: ['experience', 'smart_routing'],
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  build: (_, { catalog }, { experience, smart_routing: routing }) => {
+  async run(_input, { experience, smart_routing: routing }, _scope, { catalog }) {
     const models = new Map(catalog.models.map((model) => [model.name, model]))
-    return async ({ ingress }) => {
-      readQuery(ingress.query)
-      const known = (await experience.known()).flatMap((one) => {
-        const model = models.get(one.model)
-        return model ? [rowOf(one, model, experience, routing.settings)] : []
-      })
-      return { reply: jsonReply({ data: known }) }
-    }
+    const data = (await experience.known()).flatMap((one) => {
+      const model = models.get(one.model)
+      return model ? [rowOf(one, model, experience, routing.settings)] : []
+    })
+    return { data }
   },
 })
 

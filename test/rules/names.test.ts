@@ -46,6 +46,15 @@ describe('names', () => {
     expect(names.sort()).to.deep.equal([...stages.keys(), ...providers.keys()].sort())
   })
 
+  it('of actions are those of their files', async () => {
+    const declared = (await sourcesOf('plugins')).flatMap(({ path, text }) => {
+      const name = /^export default defineAction\(\{\n {2}name: '([^']+)'/m.exec(text)?.[1]
+      return name === undefined ? [] : [{ path, name }]
+    })
+    expect(declared).to.have.length.above(10)
+    expect(declared.filter(({ path, name }) => stemOf(path) !== name)).to.deep.equal([])
+  })
+
   it('of services are those of their files', async () => {
     const declared = (await sourcesOf('plugins')).flatMap(({ path, text }) => {
       const name = /^export default defineService\(\{\s*name: '([^']+)'/m.exec(text)?.[1]
