@@ -6,10 +6,10 @@ import { momentIn } from '../spec/moment.ts'
 import type { ListKey, ListQuery, ListSchema, Page, ParameterSchema, Query, QuerySchema } from '../spec/query.ts'
 
 /**
- * What a query parameter accepts: any text, `true` or `false`, a number, a date and time with offset, or one of some
+ * What a query parameter accepts, as JSON Schema or in a word: any text, `true` or `false`, a number, a date and time with offset, or one of some
  * words. Numbers and times may stand once; the others may be repeated, which means any of them.
  */
-export type QueryField = 'text' | 'boolean' | 'number' | 'time' | readonly string[]
+export type QueryField = 'text' | 'boolean' | 'number' | 'time' | readonly string[] | ParameterSchema
 
 export type QueryFields = Readonly<Record<string, QueryField>>
 
@@ -32,12 +32,8 @@ export function listOf({
 
 /** Reads the query of an action as its declaration describes it. Throws as `readQuery` and `readList` do. */
 export function queryReader(schema: QuerySchema | ListSchema = {}): (query: URLSearchParams) => Query {
-  if (!isList(schema)) {
-    const fields = fieldsOf(schema)
-    return (query) => readQuery(query, fields)
-  }
-  const { sorts, usual: usualSort } = schema
-  const filters = fieldsOf(schema.filters)
+  if (!isList(schema)) return (query) => readQuery(query, schema)
+  const { filters, sorts, usual: usualSort } = schema
   return (query) => readList(query, { filters, sorts, usualSort })
 }
 
@@ -58,11 +54,14 @@ function isList(schema: QuerySchema | ListSchema): schema is ListSchema {
   return schema['list'] === true
 }
 
-function fieldsOf(schema: QuerySchema): QueryFields {
-  return Object.fromEntries(Object.entries(schema).map(([name, parameter]) => [name, fieldOf(parameter)]))
+function isWords(field: QueryField): field is readonly string[] {
+  return Array.isArray(field)
 }
 
-function fieldOf({ type, format, enum: words }: ParameterSchema): QueryField {
+/** What a parameter accepts, by its schema. */
+function acceptedBy(field: QueryField): Exclude<QueryField, ParameterSchema> {
+  if (typeof field === 'string' || isWords(field)) return field
+  const { type, format, enum: words } = field
   if (words !== undefined) return words
   if (format === 'date-time') return 'time'
   return type === 'boolean' ? type : type === 'string' ? 'text' : 'number'
@@ -77,7 +76,7 @@ export function readQuery(query: URLSearchParams, fields: QueryFields = {}): Que
   for (const name of new Set(query.keys())) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) throw new GatewayError('unknown_field', { param: shown(name) })
-    check(name, field, query.getAll(name))
+    check(name, acceptedBy(field), query.getAll(name))
   }
   const text = (name: string) => query.get(name) ?? undefined
   const optional = <T>(name: string, read: (given: string) => T) => {
@@ -146,7 +145,7 @@ export function readList(
   }
 }
 
-function check(name: string, field: QueryField, given: readonly string[]): void {
+function check(name: string, field: Exclude<QueryField, ParameterSchema>, given: readonly string[]): void {
   const [first = ''] = given
   const refuse = (reason: string): never => {
     throw new GatewayError('invalid_field', { param: shown(name), reason })
