@@ -1,16 +1,12 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, momentIn, readQuery, requesterOf, timeText } from '../../engine/kit.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
+import { momentIn, shape, timeText } from '../../engine/kit.ts'
 
 /** Deletes old requests from the log, or only their bodies. Budgets, sums and the audit log stay. */
-export default defineStage({
+export default defineAction({
   name: 'clean-requests',
   summary: 'Delete old requests from the log.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  uses: ['requests', 'audit'],
-  // A large log is deleted in small parts.
-  timeout: '1h',
+  route: 'POST /api/logs/cleanup',
+  access: { role: 'admin' },
   body: {
     type: 'object',
     additionalProperties: false,
@@ -46,26 +42,31 @@ export default defineStage({
         description: 'Whether to count without deleting.',
       },
     },
-  } as const,
-  build:
-    (_config, _host, { requests, audit }) =>
-    async ({ input, ingress, principal }, scope) => {
-      readQuery(ingress.query)
-      const { types, captures_only: capturesOnly, dry_run: isDry } = input
-      const before = momentIn(input.before)
-      if (before === undefined || before > Date.now() - recent)
-        throw new GatewayError('invalid_field', { param: 'before', reason: 'must be a time at least one minute ago' })
-      const cleanup = { before, types, capturesOnly }
-      const counted = await requests.countOld(cleanup)
-      if (isDry || counted.rows + counted.captures === 0) return { reply: jsonReply({ ...counted }) }
-      // Without a row in the audit log, nothing is deleted.
-      await audit.record({
-        action: 'logs.cleanup',
-        by: requesterOf(scope, { ingress, principal }),
-        details: { before: timeText(before), ...(types && { types }), captures_only: capturesOnly, ...counted },
-      })
-      return { reply: jsonReply({ ...(await requests.deleteOld(cleanup)) }) }
-    },
+  },
+  answer: shape.object({
+    rows: shape.integer('Number of requests.'),
+    captures: shape.integer('Number of captured bodies.'),
+  }),
+  writes: 'own audit row',
+  uses: ['requests', 'audit'],
+  // A large log is deleted in small parts.
+  timeout: '1h',
+  async run({ body, by }, { requests, audit }) {
+    const { types, captures_only: capturesOnly, dry_run: isDry } = body
+    const before = momentIn(body.before)
+    if (before === undefined || before > Date.now() - recent)
+      throw new GatewayError('invalid_field', { param: 'before', reason: 'must be a time at least one minute ago' })
+    const cleanup = { before, types, capturesOnly }
+    const counted = await requests.countOld(cleanup)
+    if (isDry || counted.rows + counted.captures === 0) return counted
+    // Without a row in the audit log, nothing is deleted.
+    await audit.record({
+      action: 'logs.cleanup',
+      by,
+      details: { before: timeText(before), ...(types && { types }), captures_only: capturesOnly, ...counted },
+    })
+    return requests.deleteOld(cleanup)
+  },
 })
 
 /** Milliseconds: rows of requests that still run, or were just written, stay. */

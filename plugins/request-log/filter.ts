@@ -1,7 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
-import type { Principal } from '../../engine/index.ts'
+import type { Principal, QuerySchema } from '../../engine/index.ts'
 import { negated } from '../../engine/kit.ts'
-import type { Query, QueryFields } from '../../engine/kit.ts'
+import type { Query } from '../../engine/kit.ts'
 
 /** Columns that a filter compares with texts. */
 export const words = {
@@ -66,37 +66,41 @@ export interface RequestFilter {
   readonly ownKeys?: readonly string[] | undefined
 }
 
+const text = (description: string) => ({ type: 'string', description }) as const
+const number = (description: string) => ({ type: 'number', description }) as const
+const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
+
 /** The query parameters whose values can be left out, too. */
-const leavable = {
-  type: 'text',
-  key: 'text',
-  member: 'text',
-  tag: 'text',
-  requested: 'text',
-  model: 'text',
-  provider: 'text',
-  failed_provider: 'text',
-  protocol: 'text',
-  status: 'text',
-  result: ['completed', 'client_closed', 'refused', 'failed'],
-  error: 'text',
-  tier: 'text',
-  parent: 'text',
-  pipeline: 'text',
-} as const satisfies QueryFields
+const leavable: QuerySchema = {
+  type: text('Type of the request, such as chat.'),
+  key: text('Id of the API key.'),
+  member: text('Id of the member.'),
+  tag: text('A tag and its value, such as team:search.'),
+  requested: text('The model that was asked for.'),
+  model: text('The model that served.'),
+  provider: text('The provider that served.'),
+  failed_provider: text('A provider that failed, also where another one answered.'),
+  protocol: text('The protocol of the client.'),
+  status: text('A status such as 429, or a class such as 4xx.'),
+  result: { enum: ['completed', 'client_closed', 'refused', 'failed'], description: 'How it ended.' },
+  error: text('The code of the error.'),
+  tier: text('The tier that smart routing chose.'),
+  parent: text('Id of the request that it belongs to.'),
+  pipeline: text('The pipeline that served it.'),
+}
 
 /** The query parameters of a filter, without its times. */
-export const filterFields: QueryFields = {
+export const filterFields: QuerySchema = {
   ...leavable,
   ...negated(leavable),
-  stream: 'boolean',
-  min_cost: 'number',
-  min_duration_ms: 'number',
-  search: 'text',
+  stream: { type: 'boolean', description: 'Whether the answer was streamed.' },
+  min_cost: number('Lowest cost, in USD.'),
+  min_duration_ms: number('Shortest duration, in milliseconds.'),
+  search: text('Id of the request, or the x-request-id of its client.'),
 }
 
 /** The query parameters of the times of a filter. */
-export const timeFields = { since: 'time', until: 'time' } as const
+export const timeFields = { since: time('Earliest start.'), until: time('Latest start, excluded.') } as const
 
 /** The filter in a checked query. Throws `invalid_field`. */
 export function filterOf(query: Query): RequestFilter {

@@ -1,30 +1,25 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
 import { ownKeysOf } from './filter.ts'
-import { detail } from './shown.ts'
+import { detail, detailShape } from './shown.ts'
 
 /** Answers all that is known of one request. For a viewer, the requests of other people's keys do not exist. */
-export default defineStage({
+export default defineAction({
   name: 'get-request',
   summary: 'Answer all that is known of a request.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  route: 'GET /api/logs/:id',
+  access: { role: 'viewer' },
+  answer: detailShape,
   uses: ['requests', 'api_keys', 'routing_records'],
-  build:
-    (_config, _host, { requests, api_keys: keys, routing_records: routing }) =>
-    async ({ ingress: { params, query }, principal }) => {
-      readQuery(query)
-      const own = ownKeysOf(principal, keys)
-      const { id = '' } = params
-      const row = await requests.row(id)
-      if (!row || (own && !own.includes(row.key_id ?? ''))) throw notFound(id)
-      // A key may have changed hands: what it was used for before is not for its next owner.
-      const isOwn = own === undefined || row.member_id === principal.id
-      const capture = isOwn ? await requests.captured(row.id) : undefined
-      const shown = detail(row, await requests.partsOf(row.id), await routing.label(row.id))
-      return { reply: jsonReply({ ...shown, capture: capture ? { ...capture } : null }) }
-    },
+  async run({ params: { id }, principal }, { requests, api_keys: keys, routing_records: routing }) {
+    const own = ownKeysOf(principal, keys)
+    const row = await requests.row(id)
+    if (!row || (own && !own.includes(row.key_id ?? ''))) throw notFound(id)
+    // A key may have changed hands: what it was used for before is not for its next owner.
+    const isOwn = own === undefined || row.member_id === principal.id
+    const capture = isOwn ? await requests.captured(row.id) : undefined
+    const shown = detail(row, await requests.partsOf(row.id), await routing.label(row.id))
+    return { ...shown, capture: capture ? { ...capture } : null }
+  },
 })
 
 function notFound(id: string): GatewayError {

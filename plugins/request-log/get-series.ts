@@ -1,10 +1,11 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery, timeText } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { shape, timeText } from '../../engine/kit.ts'
 import { filterFields, filterOf, ownKeysOf, timeFields } from './filter.ts'
 import { groupNames } from './group-names.ts'
 import { cellsOf, groupsIn, requireWindow, windowIn } from './sums-asked.ts'
 import type { Window } from './sums-asked.ts'
-import { savingsOf, shownLatency, tokensOf, usd } from './sums-shown.ts'
+import { latencyFields, savingsOf, shownLatency, tokensOf, usd, windowFields } from './sums-shown.ts'
+import { tokens } from './shown.ts'
 import { DAY, HOUR, MINUTE } from './sums.ts'
 
 /** The lengths of times, and the longest windows in which they are told apart. */
@@ -18,43 +19,69 @@ const intervals = {
 type IntervalName = keyof typeof intervals
 
 /** Answers figures per time, for charts. A viewer sees those of own API keys. */
-export default defineStage({
+export default defineAction({
   name: 'get-series',
-  summary: 'Answer figures of the requests per time.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  uses: ['requests', 'api_keys', 'members'],
-  build:
-    (_config, _host, services) =>
-    async ({ ingress, principal }) => {
-      const own = { interval: Object.keys(intervals), group_by: 'text' } as const
-      const query = readQuery(ingress.query, { ...filterFields, ...timeFields, ...own })
-      const filter = filterOf(query)
-      const asked = query.text('interval') as IntervalName | undefined
-      const window = windowIn(query, Math.min(DAY, asked ? intervals[asked].longest : DAY))
-      const name = asked ?? usualInterval(window)
-      const { length: interval, longest } = intervals[name]
-      requireWindow(window, longest, `the interval "${name}" takes a window of`)
-      const by = groupsIn(query, 1)
-      const ownKeys = ownKeysOf(principal, services.api_keys)
-      const cells = await cellsOf(services.requests, { filter: { ...filter, ...window, ownKeys }, interval, by })
-      const group = await groupNames(cells, by, services)
-      const data = cells.map((cell) => ({
-        at: timeText(cell.at ?? 0),
-        ...(by.length === 0 ? {} : { group: group(cell) }),
-        completed: cell.sum.completed,
-        client_closed: cell.sum.client_closed,
-        refused: cell.sum.refused,
-        failed: cell.sum.failed,
-        ...shownLatency(cell),
-        tokens: tokensOf(cell.sum),
-        cost: usd(cell.sum.cost_micros),
-        savings: savingsOf(cell.sum),
-      }))
-      const { since, until } = window
-      return { reply: jsonReply({ interval: name, since: timeText(since), until: timeText(until), data }) }
+  summary: 'Answer figures of the requests per time, for charts.',
+  route: 'GET /api/logs/series',
+  access: { role: 'viewer' },
+  query: {
+    ...filterFields,
+    ...timeFields,
+    interval: {
+      enum: Object.keys(intervals),
+      description: 'Length of the times; default: the shortest for the window.',
     },
+    group_by: { type: 'string', description: 'What is told apart: one of the filters, or tag:<name>.' },
+  },
+  answer: shape.object({
+    interval: shape.word(Object.keys(intervals), 'Length of the times.'),
+    ...windowFields,
+    data: shape.list(
+      shape.object(
+        {
+          at: shape.time('Begin of the time.'),
+          completed: shape.integer('Requests that completed.'),
+          client_closed: shape.integer('Those whose client left.'),
+          refused: shape.integer('Those that were refused.'),
+          failed: shape.integer('Those that failed.'),
+          ...latencyFields(),
+          tokens,
+          cost: shape.number('Known cost in USD.'),
+          savings: shape.orNull(shape.number('What smart routing saved, in USD; null: no request was routed.')),
+        },
+        { group: shape.map(shape.json('A name, or an id with its name; null: there is none.'), 'What is told apart.') },
+      ),
+      'Figures per time and group.',
+    ),
+  }),
+  errors: ['window_too_large'],
+  uses: ['requests', 'api_keys', 'members'],
+  async run({ query, principal }, services) {
+    const filter = filterOf(query)
+    const asked = query.text('interval') as IntervalName | undefined
+    const window = windowIn(query, Math.min(DAY, asked ? intervals[asked].longest : DAY))
+    const name = asked ?? usualInterval(window)
+    const { length: interval, longest } = intervals[name]
+    requireWindow(window, longest, `the interval "${name}" takes a window of`)
+    const by = groupsIn(query, 1)
+    const ownKeys = ownKeysOf(principal, services.api_keys)
+    const cells = await cellsOf(services.requests, { filter: { ...filter, ...window, ownKeys }, interval, by })
+    const group = await groupNames(cells, by, services)
+    const data = cells.map((cell) => ({
+      at: timeText(cell.at ?? 0),
+      ...(by.length === 0 ? {} : { group: group(cell) }),
+      completed: cell.sum.completed,
+      client_closed: cell.sum.client_closed,
+      refused: cell.sum.refused,
+      failed: cell.sum.failed,
+      ...shownLatency(cell),
+      tokens: tokensOf(cell.sum),
+      cost: usd(cell.sum.cost_micros),
+      savings: savingsOf(cell.sum),
+    }))
+    const { since, until } = window
+    return { interval: name, since: timeText(since), until: timeText(until), data }
+  },
 })
 
 /** The shortest interval that takes a window. */

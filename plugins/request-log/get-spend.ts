@@ -1,11 +1,11 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { defineAction } from '../../engine/index.ts'
 import type { Budget, JsonObject } from '../../engine/index.ts'
-import { jsonReply, periodStart, readList, timeText } from '../../engine/kit.ts'
+import { listOf, periodStart, shape, timeText } from '../../engine/kit.ts'
 import { ownKeysOf, timeFields } from './filter.ts'
 import { groupNames } from './group-names.ts'
 import { cellsOf, windowIn } from './sums-asked.ts'
 import type { Cell } from './sums-query.ts'
-import { shownSum, totalOf } from './sums-shown.ts'
+import { shownSum, sumFields, totalOf, windowFields } from './sums-shown.ts'
 import { HOUR } from './sums.ts'
 
 /** Most keys of an answer and its further pages. */
@@ -17,53 +17,89 @@ const sorts = {
   failed: ({ sum }: Cell) => sum.failed,
 }
 
+const money = (description: string) => shape.number(`${description}, in USD.`)
+
+/** JSON Schema of a budget and its state. */
+const budgetShape = shape.object(
+  {
+    usd: money('What may be spent'),
+    period: shape.word(['day', 'week', 'month', 'total'], 'In which time.'),
+    spent: money('What was spent'),
+    held: money('What requests that run may cost'),
+    remaining: money('What is left'),
+    resets_at: shape.orNull(shape.time('When the next period begins.')),
+    since: shape.orNull(shape.time('When the period began.')),
+  },
+  {},
+  'The budget of the key.',
+)
+
 /**
  * Answers what each API key with requests in a window has spent, with its budget: by default in the present month. A
  * viewer sees own API keys. The sums are those of hours, so the window is extended to whole hours.
  */
-export default defineStage({
+export default defineAction({
   name: 'get-spend',
   summary: 'Answer what each API key has spent.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  uses: ['requests', 'api_keys', 'members', 'limits'],
-  build:
-    (_config, _host, { limits, ...naming }) =>
-    async ({ ingress, principal }) => {
-      const list = readList(ingress.query, {
-        filters: { ...timeFields, period: ['day', 'week', 'month', 'total'] },
-        sorts: Object.keys(sorts),
-        usualSort: '-cost',
-      })
-      const period = (list.text('period') ?? 'month') as Budget['period']
-      const window = windowIn(list, (until) => periodStart(period, until - 1))
-      const since = Math.floor(window.since / HOUR) * HOUR
-      const until = Math.ceil(window.until / HOUR) * HOUR
-      const { requests, api_keys: keys, members } = naming
-      const filter = { since, until, ownKeys: ownKeysOf(principal, keys) }
-      const cells = await cellsOf(requests, { filter, by: ['key'], untimed: true }, most)
-      const ofKeys = cells.filter(({ group }) => group.key !== '')
-      const { data, next_cursor } = list.page(ofKeys, (cell) => [
-        sorts[list.sort as keyof typeof sorts](cell),
-        cell.group.key ?? '',
-      ])
-      const groupOf = await groupNames(data, ['key'], naming)
-      const known = data.map(({ group }) => keys.get(group.key ?? ''))
-      const budgeted = known.flatMap((key) => (key?.budget ? [[key.id, key.budget] as const] : []))
-      const states = await limits.budgetsOf(budgeted.map(([id, budget]) => [{ kind: 'key', id }, budget]))
-      const budgets = new Map(budgeted.map(([id], index) => [id, states[index]]))
-      const shown = data.map((cell, index): JsonObject => {
-        const owner = members.find(known[index]?.owner ?? '')
-        const budget = budgets.get(cell.group.key ?? '')
-        return {
-          ...groupOf(cell),
-          owner: owner ? { id: owner.id, username: owner.username } : null,
-          budget: budget ? { ...budget } : null,
-          ...shownSum(cell.sum),
-        }
-      })
-      const times = { since: timeText(since), until: timeText(until) }
-      return { reply: jsonReply({ ...times, total: shownSum(totalOf(ofKeys)), data: shown, next_cursor }) }
+  route: 'GET /api/api-keys/spend-summary',
+  access: { role: 'viewer' },
+  query: listOf({
+    filters: {
+      ...timeFields,
+      period: { enum: ['day', 'week', 'month', 'total'], default: 'month', description: 'Where the window begins.' },
     },
+    sorts: Object.keys(sorts),
+    usual: '-cost',
+  }),
+  answer: shape.object({
+    ...windowFields,
+    total: shape.object(sumFields, {}, 'The sum of all keys.'),
+    data: shape.list(
+      shape.object({
+        key: shape.orNull(
+          shape.object({ id: shape.text('Its id.'), name: shape.text('Its name.') }, {}, 'The API key.'),
+        ),
+        owner: shape.orNull(
+          shape.object({ id: shape.text('Its id.'), username: shape.text('Its name.') }, {}, 'The owner of the key.'),
+        ),
+        budget: shape.orNull(budgetShape),
+        ...sumFields,
+      }),
+      'The keys of the page.',
+    ),
+    next_cursor: shape.orNull(shape.text('The cursor of the next page; null at the end.')),
+  }),
+  errors: ['window_too_large', 'invalid_cursor'],
+  uses: ['requests', 'api_keys', 'members', 'limits'],
+  async run({ query: list, principal }, { limits, ...naming }) {
+    const period = (list.text('period') ?? 'month') as Budget['period']
+    const window = windowIn(list, (until) => periodStart(period, until - 1))
+    const since = Math.floor(window.since / HOUR) * HOUR
+    const until = Math.ceil(window.until / HOUR) * HOUR
+    const { requests, api_keys: keys, members } = naming
+    const filter = { since, until, ownKeys: ownKeysOf(principal, keys) }
+    const cells = await cellsOf(requests, { filter, by: ['key'], untimed: true }, most)
+    const ofKeys = cells.filter(({ group }) => group.key !== '')
+    const { data, next_cursor } = list.page(ofKeys, (cell) => [
+      sorts[list.sort as keyof typeof sorts](cell),
+      cell.group.key ?? '',
+    ])
+    const groupOf = await groupNames(data, ['key'], naming)
+    const known = data.map(({ group }) => keys.get(group.key ?? ''))
+    const budgeted = known.flatMap((key) => (key?.budget ? [[key.id, key.budget] as const] : []))
+    const states = await limits.budgetsOf(budgeted.map(([id, budget]) => [{ kind: 'key', id }, budget]))
+    const budgets = new Map(budgeted.map(([id], index) => [id, states[index]]))
+    const shown = data.map((cell, index): JsonObject => {
+      const owner = members.find(known[index]?.owner ?? '')
+      const budget = budgets.get(cell.group.key ?? '')
+      return {
+        ...groupOf(cell),
+        owner: owner ? { id: owner.id, username: owner.username } : null,
+        budget: budget ? { ...budget } : null,
+        ...shownSum(cell.sum),
+      }
+    })
+    const times = { since: timeText(since), until: timeText(until) }
+    return { ...times, total: shownSum(totalOf(ofKeys)), data: shown, next_cursor }
+  },
 })

@@ -1,20 +1,17 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
 import { ownKeysOf } from './filter.ts'
-import { usageOf, usageQuestion } from './usage.ts'
+import { usageOf, usageQuery, usageQuestion, usageShape } from './usage.ts'
 
 /** Answers usage and cost per time and group. A viewer sees those of own API keys. */
-export default defineStage({
+export default defineAction({
   name: 'get-usage',
   summary: 'Answer usage and cost per time and group.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  route: 'GET /api/logs/usage',
+  access: { role: 'viewer' },
+  query: usageQuery(),
+  answer: usageShape,
+  errors: ['window_too_large'],
   uses: ['requests', 'api_keys', 'members'],
-  build:
-    (_config, _host, services) =>
-    async ({ ingress: { query }, principal }) => {
-      const question = usageQuestion(query)
-      return { reply: jsonReply(await usageOf(question, ownKeysOf(principal, services.api_keys), services)) }
-    },
+  run: ({ query, principal }, services) =>
+    usageOf(usageQuestion(query), ownKeysOf(principal, services.api_keys), services),
 })

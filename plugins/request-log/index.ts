@@ -16,8 +16,8 @@ export default definePlugin({
   name: 'request-log',
   summary: 'The log of all requests.',
   services: [requests],
-  stages: [
-    log,
+  stages: [log],
+  actions: [
     listRequests,
     getRequest,
     tailRequests,

@@ -1,9 +1,113 @@
 import type { Json, JsonObject, Services } from '../../engine/index.ts'
-import { isObject, parsedObject, timeText } from '../../engine/kit.ts'
+import { isObject, parsedObject, shape, timeText } from '../../engine/kit.ts'
 import type { ListedRow } from './find.ts'
 import { spansOf, timesOf } from './spans.ts'
 import type { Span } from './spans.ts'
 import type { RequestsTable } from './table.ts'
+
+const orNull = {
+  text: (description: string) => shape.orNull(shape.text(description)),
+  number: (description: string) => shape.orNull(shape.number(description)),
+}
+
+/** JSON Schema of tokens in disjoint buckets. */
+export const tokens = shape.object(
+  {
+    input: shape.integer('Input that was not read from a cache.'),
+    cache_read: shape.integer('Read from a cache.'),
+    cache_write: shape.integer('Written to a cache.'),
+    output: shape.integer('Output without reasoning.'),
+    reasoning: shape.integer('Reasoning.'),
+    total: shape.integer('All of them.'),
+  },
+  {},
+  'Tokens.',
+)
+
+const itemFields = {
+  id: shape.text('Its id.'),
+  at: shape.time('When it began.'),
+  type: shape.text('Its type, such as chat.'),
+  key: shape.orNull(shape.object({ id: shape.text('Its id.'), name: shape.text('Its name.') }, {}, 'The API key.')),
+  member: shape.orNull(
+    shape.object({ id: shape.text('Its id.'), username: orNull.text('Its name.') }, {}, 'The owner of the key.'),
+  ),
+  requested: orNull.text('The model that was asked for.'),
+  model: orNull.text('The model that served.'),
+  provider: orNull.text('The provider that served.'),
+  protocol: orNull.text('The protocol of the client.'),
+  upstream_protocol: orNull.text('The protocol of the provider.'),
+  stream: shape.flag('Whether the answer was streamed.'),
+  status: shape.orNull(shape.integer('The status that the client saw.')),
+  result: shape.text('How it ended.'),
+  error: orNull.text('The code of the error.'),
+  attempts: shape.integer('Number of tries.'),
+  usage: shape.orNull(tokens),
+  cost: orNull.number('Its cost in USD; null: unknown.'),
+  first_byte_ms: orNull.number('Milliseconds to the first byte.'),
+  duration_ms: orNull.number('Milliseconds to its end.'),
+  reference: orNull.text('The x-request-id of its client.'),
+  tier: orNull.text('The tier that smart routing chose.'),
+  tags: shape.map({}, 'The tags of the API key.'),
+  parent: orNull.text('Id of the request that it belongs to.'),
+}
+
+/** JSON Schema of a request in a list. */
+export const itemShape = shape.object(itemFields)
+
+/** JSON Schema of all that is known of a request. */
+export const detailShape = shape.object({
+  ...itemFields,
+  times: shape.json('Milliseconds of its stages, by their names.'),
+  spans: shape.list(shape.map({}, 'A step that ran, and when.'), 'What ran when.'),
+  losses: shape.list(shape.json('A loss.'), 'What a translation lost.'),
+  tries: shape.list(
+    shape.object({
+      model: orNull.text('The model.'),
+      provider: orNull.text('The provider.'),
+      status: orNull.number('The status of the provider.'),
+      error: orNull.text('The code of the error.'),
+      duration_ms: orNull.number('Milliseconds.'),
+    }),
+    'Every try, the one that served included.',
+  ),
+  routing: shape.json('How smart routing chose; null: it did not.'),
+  upstream: shape.orNull(
+    shape.object(
+      {
+        id: orNull.text('Its id there.'),
+        model: orNull.text('The model that the provider named.'),
+        stop: orNull.text('Why it stopped.'),
+      },
+      {},
+      'What the provider said of it.',
+    ),
+  ),
+  error_detail: shape.orNull(
+    shape.object({ message: orNull.text('Its message.'), at: orNull.text('Where it was thrown.') }, {}, 'The error.'),
+  ),
+  headers: shape.map({}, 'Headers of the client.'),
+  address: orNull.text('The IP address of the client.'),
+  config_version: orNull.text('Version of the configuration that served it.'),
+  children: shape.list(
+    shape.object({ id: shape.text('Its id.'), type: shape.text('Its type.'), cost: orNull.number('Its cost in USD.') }),
+    'The requests that belong to it.',
+  ),
+  charged: shape.list(shape.json('A budget and what was charged to it.'), 'What was charged.'),
+  feedback: shape.orNull(
+    shape.object(
+      {
+        signal: shape.text('What was said of the answer.'),
+        comment: orNull.text('In words.'),
+        at: shape.time('When.'),
+      },
+      {},
+      'The rating of its routing decision.',
+    ),
+  ),
+  metadata: shape.map({}, 'What its stages noted.'),
+  capture: shape.orNull(shape.map({}, 'Its captured bodies; null: there are none.')),
+})
 
 /** A request as it stands in a list. Money in USD, times in milliseconds. */
 export function listItem(row: ListedRow): JsonObject {

@@ -1,8 +1,36 @@
 import type { JsonObject } from '../../engine/index.ts'
+import { shape } from '../../engine/kit.ts'
 import type { Latency } from './latency.ts'
+import { tokens } from './shown.ts'
 import { nothing } from './sums.ts'
 import type { Measure, Sum } from './sums.ts'
 import type { Cell } from './sums-query.ts'
+
+const milliseconds = (percentile: string) => shape.orNull(shape.number(`The ${percentile} percentile.`))
+
+/** JSON Schemas of sums. */
+export const sumFields = {
+  requests: shape.integer('Number of requests.'),
+  failed: shape.integer('Those that failed.'),
+  cost: shape.number('Known cost in USD.'),
+  unknown_cost_requests: shape.integer('Requests whose cost is unknown.'),
+  usage: tokens,
+}
+
+/** JSON Schemas of latencies. */
+export function latencyFields(wanted: readonly string[] = ['p50', 'p95', 'p99']) {
+  const percentilesOf = (description: string) =>
+    shape.object(Object.fromEntries(wanted.map((name) => [name, milliseconds(`${name.slice(1)}th`)])), {}, description)
+  return {
+    duration_ms: percentilesOf('Duration in milliseconds; null: there is none.'),
+    first_byte_ms: percentilesOf('Milliseconds to the first byte; null: there is none.'),
+  }
+}
+
+export const windowFields = {
+  since: shape.time('Begin of the window.'),
+  until: shape.time('End of the window.'),
+}
 
 /** What requests used and cost, in tokens and USD. */
 export function shownSum(sum: Readonly<Sum>): JsonObject {

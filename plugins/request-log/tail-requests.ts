@@ -1,37 +1,28 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { asGatewayError, bearerToken, parsedObject, readQuery } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { asGatewayError, bearerToken, parsedObject } from '../../engine/kit.ts'
 import type { Ingress, Services } from '../../engine/index.ts'
 import { filterFields, filterOf, ownKeysOf } from './filter.ts'
+import { itemShape } from './shown.ts'
 
 /** Answers new rows of the request log as they are written, for as long as the session of the reader lasts. */
-export default defineStage({
+export default defineAction({
   name: 'tail-requests',
   summary: 'Answer new rows of the request log as server-sent events.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  route: 'GET /api/logs/tail',
+  access: { role: 'viewer' },
+  query: filterFields,
+  stream: 'events',
+  answer: itemShape,
   uses: ['requests', 'api_keys', 'sessions'],
-  build:
-    (_config, _host, { requests, api_keys: keys, sessions }) =>
-    ({ ingress, principal }, scope) => {
-      const filter = filterOf(readQuery(ingress.query, filterFields))
-      const source = requests.tail(principal.id, scope, {
-        filter: () => ({ ...filter, ownKeys: ownKeysOf(principal, keys) }),
-        lastId: lastIdOf(ingress),
-        over: () => overOf(ingress, sessions),
-      })
-      return {
-        reply: {
-          status: 200,
-          headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
-          body: { kind: 'stream', source, type: 'text/event-stream', lasting: true, keepalive: () => comment },
-        },
-      }
-    },
+  run({ ingress, query, principal }, { requests, api_keys: keys, sessions }, scope) {
+    const filter = filterOf(query)
+    return requests.tail(principal.id, scope, {
+      filter: () => ({ ...filter, ownKeys: ownKeysOf(principal, keys) }),
+      lastId: lastIdOf(ingress),
+      over: () => overOf(ingress, sessions),
+    })
+  },
 })
-
-/** A comment of server-sent events: browsers ignore it, and nobody closes the silent connection. */
-const comment = Buffer.from(':\n\n')
 
 function lastIdOf({ headers }: Ingress): string | undefined {
   const id = headers['last-event-id']

@@ -1,10 +1,11 @@
-import type { JsonObject } from '../../engine/index.ts'
-import { negated, readQuery, timeText } from '../../engine/kit.ts'
+import type { JsonObject, QuerySchema } from '../../engine/index.ts'
+import { negated, shape, timeText } from '../../engine/kit.ts'
+import type { Query } from '../../engine/kit.ts'
 import { tagsIn, timeFields, wordsIn } from './filter.ts'
 import { groupNames } from './group-names.ts'
 import type { Naming } from './group-names.ts'
 import { cellsOf, groupsIn, requireWindow, windowIn } from './sums-asked.ts'
-import { shownLatency, shownSum, totalOf } from './sums-shown.ts'
+import { latencyFields, shownLatency, shownSum, sumFields, totalOf, windowFields } from './sums-shown.ts'
 import { DAY, HOUR, dimensions } from './sums.ts'
 import type { Dimension } from './sums.ts'
 import type { SumsQuestion } from './sums-query.ts'
@@ -25,14 +26,41 @@ export interface UsageQuestion extends Omit<SumsQuestion, 'most'> {
 /** What usage may be filtered by and told apart by. */
 export const usageWords = Object.keys(dimensions) as Dimension[]
 
+/** The query of usage that may be filtered by some words. */
+export function usageQuery(known: readonly Dimension[] = usageWords): QuerySchema {
+  const filters: QuerySchema = Object.fromEntries(
+    [...known, 'tag'].map((word) => [word, { type: 'string', description: `Only requests of this ${word}.` }]),
+  )
+  return {
+    ...timeFields,
+    ...filters,
+    ...negated(filters),
+    interval: { enum: Object.keys(intervals), default: 'day', description: 'The times that are told apart.' },
+    group_by: { type: 'string', description: 'At most two of the filters, separated by a comma, or tag:<name>.' },
+  }
+}
+
+/** JSON Schema of usage. */
+export const usageShape = shape.object({
+  interval: shape.word(Object.keys(intervals), 'The times that are told apart.'),
+  ...windowFields,
+  data: shape.list(
+    shape.object({
+      at: shape.orNull(shape.time('Begin of the time; null: times are not told apart.')),
+      group: shape.map(shape.json('A name, or an id with its name; null: there is none.'), 'What is told apart.'),
+      ...sumFields,
+      ...latencyFields(['p50', 'p95']),
+    }),
+    'Sums per time and group.',
+  ),
+  total: shape.object(sumFields, {}, 'The sum of all.'),
+})
+
 /**
  * The question in a query for usage. It is answered from the sums of hours and days, so the window is extended to whole
- * hours. What asks for tags is answered from the rows, as far as they are kept. Throws `unknown_field`, `invalid_field` and `window_too_large`.
+ * hours. What asks for tags is answered from the rows, as far as they are kept. Throws `invalid_field` and `window_too_large`.
  */
-export function usageQuestion(asked: URLSearchParams, known: readonly Dimension[] = usageWords): UsageQuestion {
-  const filters = Object.fromEntries([...known, 'tag'].map((word) => [word, 'text' as const]))
-  const own = { interval: Object.keys(intervals), group_by: 'text' } as const
-  const query = readQuery(asked, { ...timeFields, ...filters, ...negated(filters), ...own })
+export function usageQuestion(query: Query, known: readonly Dimension[] = usageWords): UsageQuestion {
   const name = (query.text('interval') ?? 'day') as IntervalName
   const { length: interval, longest } = intervals[name]
   const window = windowIn(query, 30 * DAY)
