@@ -108,7 +108,13 @@ export type { ListKey, ListQuery, Page, Query } from './spec/query.ts'
 export { pageOf, shape } from './http/shape.ts'
 export { answered, emptyReply, jsonReply, requesterOf, versionsIn } from './http/record-reply.ts'
 export type { ReplyOptions } from './http/record-reply.ts'
-export { budgetSchema, periodStart, rateLimitSchema } from './spec/allowance.ts'
+export {
+  budgetSchema,
+  budgetStateSchema,
+  periodStart,
+  rateLimitSchema,
+  rateLimitStateSchema,
+} from './spec/allowance.ts'
 export { momentIn, timeText } from './spec/moment.ts'
 
 // Deadlines

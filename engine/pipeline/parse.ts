@@ -220,7 +220,7 @@ class Parser {
     const run = action ? [action] : [...actions.values()]
     const stage = actStage(run, action?.summary)
     const names = run.flatMap(({ runs = {} }) =>
-      Object.entries(runs).map(([name, inputs]) => ({ kind: 'pipeline', name, place: this.#place(at), inputs })),
+      Object.entries(runs).map(([name, slots]) => ({ kind: 'pipeline', name, place: this.#place(at), ...slots })),
     )
     const timeout = action ? duration(action.timeout ?? stageTimeout) : 0
     return { kind: 'stage', place, stage, config: {}, settings: {}, names, timeout, action } satisfies ActNode

@@ -37,7 +37,7 @@ export interface ActionAsked<R extends string = string, X extends Access = Acces
 /** What an action runs with: the request, with its checked query and body. */
 export type ActionInput<R extends string, X extends Access, Q, B> = ActionAsked<R, X> & {
   readonly query: Q extends ListSchema ? ListQuery : Query
-} & (B extends object ? { readonly body: ConfigOf<B> } : unknown)
+} & (B extends object ? { readonly body: unknown extends ConfigOf<B> ? JsonObject : ConfigOf<B> } : unknown)
 
 /** The body of an answer, alone or `answered`; a source of bytes for `stream`; nothing: 204. */
 export type ActionAnswer = object | undefined | void
@@ -58,8 +58,10 @@ interface Described {
   readonly writes?: Writes
   /** `run` returns a source of server-sent `events`, which may outlive the exchange, or of `lines` of JSON. */
   readonly stream?: 'events' | 'lines'
-  /** The pipelines that it runs (`host.dispatch`), with the slots that it hands over. */
-  readonly runs?: Readonly<Record<string, readonly SlotName[]>>
+  /** The pipelines that it runs (`host.dispatch`), with the slots that it hands over, and those that it expects. */
+  readonly runs?: Readonly<
+    Record<string, { readonly inputs: readonly SlotName[]; readonly gives?: readonly SlotName[] }>
+  >
   /** How long it may take, such as `10m`; default: `60s`. */
   readonly timeout?: string
 }

@@ -70,6 +70,39 @@ export const budgetSchema = {
   },
 } as const
 
+const usd = (description: string) => ({ type: 'number', description: `${description}, in USD.` }) as const
+
+/** JSON Schema of a budget and its state, or null for none, as answers have it. */
+export const budgetStateSchema = {
+  type: ['object', 'null'],
+  additionalProperties: false,
+  required: ['usd', 'period', 'spent', 'held', 'remaining', 'resets_at', 'since'],
+  description: 'Money that may be spent per period, and what is left of it; null: no limit.',
+  properties: {
+    usd: usd('What may be spent'),
+    period: { enum: ['day', 'week', 'month', 'total'], description: 'The calendar period, in UTC.' },
+    spent: usd('What was spent'),
+    held: usd('What requests that run may cost'),
+    remaining: usd('What is left'),
+    resets_at: { type: ['string', 'null'], description: 'When the next period begins; null: never.' },
+    since: { type: ['string', 'null'], description: 'When the period began.' },
+  },
+} as const
+
+/** JSON Schema of a `RateLimit` with all its fields, or null for none, as answers have it. */
+export const rateLimitStateSchema = {
+  type: ['object', 'null'],
+  additionalProperties: false,
+  required: ['requests', 'tokens', 'concurrency', 'period'],
+  description: 'Requests and tokens per period, and requests at the same time; null: no limit.',
+  properties: {
+    requests: { type: ['integer', 'null'], description: 'Requests per period.' },
+    tokens: { type: ['integer', 'null'], description: 'Tokens per period.' },
+    concurrency: { type: ['integer', 'null'], description: 'Requests at the same time.' },
+    period: { type: 'string', description: 'The period, such as 60s.' },
+  },
+} as const
+
 const most = 1_000_000_000_000
 
 /** JSON Schema of a `RateLimit`, or null for none. */

@@ -41,7 +41,7 @@ export default defineAction({
   errors: ['invalid_reference', 'stale_version'],
   writes: 'own audit row',
   uses: ['audit'],
-  runs: { 'provider-test-call': ['ingress', 'candidates'] },
+  runs: { 'provider-test-call': { inputs: ['ingress', 'candidates'] } },
   async run(input, { audit }, scope, host) {
     const { name, problem } = providerIn(input, host.records)
     const open = host.catalog.provider(name)

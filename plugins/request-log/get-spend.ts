@@ -1,6 +1,6 @@
 import { defineAction } from '../../engine/index.ts'
 import type { Budget, JsonObject } from '../../engine/index.ts'
-import { listOf, periodStart, shape, timeText } from '../../engine/kit.ts'
+import { budgetStateSchema, listOf, periodStart, shape, timeText } from '../../engine/kit.ts'
 import { ownKeysOf, timeFields } from './filter.ts'
 import { groupNames } from './group-names.ts'
 import { cellsOf, windowIn } from './sums-asked.ts'
@@ -16,23 +16,6 @@ const sorts = {
   requests: ({ sum }: Cell) => sum.requests,
   failed: ({ sum }: Cell) => sum.failed,
 }
-
-const money = (description: string) => shape.number(`${description}, in USD.`)
-
-/** JSON Schema of a budget and its state. */
-const budgetShape = shape.object(
-  {
-    usd: money('What may be spent'),
-    period: shape.word(['day', 'week', 'month', 'total'], 'In which time.'),
-    spent: money('What was spent'),
-    held: money('What requests that run may cost'),
-    remaining: money('What is left'),
-    resets_at: shape.orNull(shape.time('When the next period begins.')),
-    since: shape.orNull(shape.time('When the period began.')),
-  },
-  {},
-  'The budget of the key.',
-)
 
 /**
  * Answers what each API key with requests in a window has spent, with its budget: by default in the present month. A
@@ -62,7 +45,7 @@ export default defineAction({
         owner: shape.orNull(
           shape.object({ id: shape.text('Its id.'), username: shape.text('Its name.') }, {}, 'The owner of the key.'),
         ),
-        budget: shape.orNull(budgetShape),
+        budget: budgetStateSchema,
         ...sumFields,
       }),
       'The keys of the page.',

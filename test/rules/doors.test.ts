@@ -457,6 +457,8 @@ const promised = {
       isOfRole
       listOf
       pageOf
+      budgetStateSchema
+      rateLimitStateSchema
       shape`,
     types: `
       CallAnswer
