@@ -1,5 +1,6 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, patchSchema, readQuery, requesterOf } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { patchSchema } from '../../engine/kit.ts'
+import { tracingShape } from './show-own-tracing.ts'
 
 const body = patchSchema({
   type: 'object',
@@ -16,22 +17,19 @@ const body = patchSchema({
 })
 
 /** Switches the tracing of the requests of the member who asks. */
-export default defineStage({
+export default defineAction({
   name: 'change-own-tracing',
   summary: 'Switch the tracing of the requests of the member who asks.',
-  config: noConfig,
-  body: () => body,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  route: 'PATCH /api/me/tracing',
+  access: { role: 'any' },
+  body,
+  answer: tracingShape,
+  writes: 'own audit row',
   uses: ['team'],
-  build:
-    (_config, _host, { team }) =>
-    async ({ input: { enabled }, ingress, principal }, scope) => {
-      readQuery(ingress.query)
-      const by = requesterOf(scope, { ingress, principal })
-      // Null restores the default.
-      const own = enabled === undefined ? {} : { tracing: enabled === true }
-      const { tracing } = await team.changeOwn(principal.id, own, { by })
-      return { reply: jsonReply({ enabled: tracing !== 0 }) }
-    },
+  async run({ body: { enabled }, principal, by }, { team }) {
+    // Null restores the default.
+    const own = enabled === undefined ? {} : { tracing: enabled === true }
+    const { tracing } = await team.changeOwn(principal.id, own, { by })
+    return { enabled: tracing !== 0 }
+  },
 })

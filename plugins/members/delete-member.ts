@@ -1,21 +1,14 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { emptyReply, readQuery, requesterOf, versionsIn } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { versionsIn } from '../../engine/kit.ts'
 
-/** Deletes a member, by the path's `:id`: the sessions end, and the member's keys are disabled. */
-export default defineStage({
+/** Deletes a member: the sessions end, and the member's keys are disabled. */
+export default defineAction({
   name: 'delete-member',
   summary: 'Delete a member.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  route: 'DELETE /api/team/members/:id',
+  access: { role: 'admin' },
+  errors: ['own_account', 'last_admin', 'stale_version'],
+  writes: 'own audit row',
   uses: ['team'],
-  build:
-    (_config, _host, { team }) =>
-    async (slots, scope) => {
-      const { query, params } = slots.ingress
-      readQuery(query)
-      const author = { by: requesterOf(scope, slots) }
-      await team.remove(params['id'] ?? '', author, versionsIn(slots.ingress).versions)
-      return { reply: emptyReply }
-    },
+  run: ({ params: { id }, by, ingress }, { team }) => team.remove(id, { by }, versionsIn(ingress).versions),
 })

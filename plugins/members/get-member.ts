@@ -1,19 +1,13 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { readQuery } from '../../engine/kit.ts'
-import { memberReply } from './member-reply.ts'
+import { defineAction } from '../../engine/index.ts'
+import { answeredMember, memberShape } from './member-reply.ts'
 
-/** Returns a member, by the path's `:id`. */
-export default defineStage({
+/** Answers a member. */
+export default defineAction({
   name: 'get-member',
-  summary: 'Return a member.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
+  summary: 'Answer a member.',
+  route: 'GET /api/team/members/:id',
+  access: { role: 'admin' },
+  answer: memberShape,
   uses: ['team', 'api_keys', 'limits'],
-  build:
-    (_config, _host, { team, ...facts }) =>
-    async ({ ingress }) => {
-      readQuery(ingress.query)
-      return { reply: await memberReply(await team.get(ingress.params['id'] ?? ''), facts) }
-    },
+  run: async ({ params: { id } }, { team, ...facts }) => answeredMember(await team.get(id), facts),
 })

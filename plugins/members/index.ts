@@ -13,7 +13,6 @@ import memberResetPassword from './member-reset-password.ts'
 import memberSessions from './member-sessions.ts'
 import members from './members.ts'
 import renewSession from './renew-session.ts'
-import requireSetup from './require-setup.ts'
 import resetMemberBudget from './reset-member-budget.ts'
 import resetMemberPassword from './reset-member-password.ts'
 import setUp from './set-up.ts'
@@ -30,9 +29,8 @@ export default definePlugin({
   name: 'members',
   summary: 'The people who may sign in, their sessions and their accounts.',
   services: [members, memberSessions, team],
-  stages: [
+  actions: [
     showSetup,
-    requireSetup,
     setUp,
     signIn,
     renewSession,

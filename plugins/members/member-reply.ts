@@ -1,10 +1,39 @@
-import type { JsonObject, RateLimit, Reply, Services } from '../../engine/index.ts'
-import { jsonReply, timeText } from '../../engine/kit.ts'
+import type { JsonObject, RateLimit, Services } from '../../engine/index.ts'
+import { answered, budgetStateSchema, rateLimitStateSchema, shape, timeText } from '../../engine/kit.ts'
 import { fieldsIn } from './member-body.ts'
 import type { MemberRow } from './member-changes.ts'
 
 /** The services that know more of a member than its row. */
 export type MemberFacts = Pick<Services, 'api_keys' | 'limits'>
+
+/** JSON Schemas of what a member and his account have in common. */
+export const accountFields = {
+  id: shape.text('His id.'),
+  username: shape.text('His name.'),
+  role: shape.word(['admin', 'viewer'], 'What he may do.'),
+  must_change_password: shape.flag('Whether he must change the password first.'),
+  models: shape.orNull(shape.list({ type: 'string' }, 'Models that he may use; null: all.')),
+  rate_limit: rateLimitStateSchema,
+  tracing: shape.flag('Whether his requests are traced.'),
+  last_login_at: shape.orNull(shape.time('When he last signed in.')),
+}
+
+const memberFields = {
+  ...accountFields,
+  disabled: shape.flag('Whether he can neither sign in nor use his keys.'),
+  budget: budgetStateSchema,
+  keys: shape.integer('Number of his API keys.'),
+  created_at: shape.time('When he was created.'),
+  version: shape.integer('The version of his record, from 1.'),
+}
+
+/** JSON Schema of a member. */
+export const memberShape = shape.object(memberFields)
+
+/** JSON Schema of a member whose password may just have been made. */
+export const renewedShape = shape.object(memberFields, {
+  temporary_password: shape.text('The password that was made, which is told only here.'),
+})
 
 /** Members for clients, with what is left of their budgets. */
 export async function shownMembers(rows: readonly MemberRow[], facts: MemberFacts): Promise<JsonObject[]> {
@@ -38,16 +67,13 @@ export async function shownMembers(rows: readonly MemberRow[], facts: MemberFact
 }
 
 /** A member as an answer; `more` stands beside the fields. */
-export async function memberReply(
+export async function answeredMember(
   row: MemberRow,
   facts: MemberFacts,
-  {
-    more = {},
-    ...options
-  }: { readonly more?: JsonObject; readonly status?: number; readonly headers?: Record<string, string> } = {},
-): Promise<Reply> {
+  { more = {}, ...options }: { readonly more?: JsonObject; readonly location?: string } = {},
+) {
   const [member = {}] = await shownMembers([row], facts)
-  return jsonReply({ ...member, ...more }, { ...options, version: row.version })
+  return answered({ ...member, ...more }, { ...options, version: row.version })
 }
 
 /** A rate limit with all its fields. */

@@ -1,12 +1,26 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Ingress, JsonObject, Principal, Services } from '../../engine/index.ts'
-import { bearerToken, timeText } from '../../engine/kit.ts'
+import { bearerToken, shape, timeText } from '../../engine/kit.ts'
 import { fieldsIn } from './member-body.ts'
-import { shownRate } from './member-reply.ts'
+import { accountFields, shownRate } from './member-reply.ts'
 import type { MemberRow } from './member-changes.ts'
 
 /** The services that know the account of whoever asks. */
 export type AccountFacts = Pick<Services, 'member_sessions' | 'key_policy'>
+
+/** JSON Schema of the account of whoever asks. */
+export const accountShape = shape.object({
+  ...accountFields,
+  session: shape.object(
+    {
+      expires_at: shape.time('When its token ends.'),
+      ends_at: shape.time('When it ends, however often it is renewed.'),
+    },
+    {},
+    'His session.',
+  ),
+  may: shape.object({ make_keys: shape.flag('Whether he may make API keys.') }, {}, 'What he may do.'),
+})
 
 /** The account of whoever asks, for himself. */
 export async function shownAccount(

@@ -1,23 +1,19 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { readQuery, requesterOf, versionsIn } from '../../engine/kit.ts'
-import { memberReply } from './member-reply.ts'
+import { defineAction } from '../../engine/index.ts'
+import { versionsIn } from '../../engine/kit.ts'
+import { answeredMember, memberShape } from './member-reply.ts'
 
-/** Forgets what a member, by the path's `:id`, has spent in the running period. */
-export default defineStage({
+/** Forgets what a member has spent in the running period. */
+export default defineAction({
   name: 'reset-member-budget',
   summary: 'Forget what a member has spent.',
-  config: noConfig,
-  body: { type: 'object', additionalProperties: false, properties: {} } as const,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  route: 'POST /api/team/members/:id/reset-budget',
+  access: { role: 'admin' },
+  body: { type: 'object', additionalProperties: false, properties: {} },
+  answer: memberShape,
+  errors: ['stale_version'],
+  writes: 'own audit row',
   uses: ['team', 'api_keys', 'limits'],
-  build:
-    (_config, _host, { team, ...facts }) =>
-    async (slots, scope) => {
-      const { query, params } = slots.ingress
-      readQuery(query)
-      const author = { by: requesterOf(scope, slots) }
-      const row = await team.resetBudget(params['id'] ?? '', author, versionsIn(slots.ingress).versions)
-      return { reply: await memberReply(row, facts) }
-    },
+  async run({ params: { id }, by, ingress }, { team, ...facts }) {
+    return answeredMember(await team.resetBudget(id, { by }, versionsIn(ingress).versions), facts)
+  },
 })

@@ -1,33 +1,30 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { readQuery, requesterOf, versionsIn } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { versionsIn } from '../../engine/kit.ts'
 import { chosenPassword, currentPassword } from './member-body.ts'
-import { memberReply } from './member-reply.ts'
+import { answeredMember, renewedShape } from './member-reply.ts'
 import { noteOwn } from './member-rules.ts'
 
-/** Sets a new password of a member, by the path's `:id`, and ends the sessions. Without one in the body, it is made. */
-export default defineStage({
+/** Sets a new password of a member, and ends the sessions. Without one in the body, it is made. */
+export default defineAction({
   name: 'reset-member-password',
   summary: 'Set a new password of a member.',
-  config: noConfig,
+  route: 'POST /api/team/members/:id/reset-password',
+  access: { role: 'admin' },
   body: {
     type: 'object',
     additionalProperties: false,
     properties: { password: chosenPassword, current_password: currentPassword },
-  } as const,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  },
+  answer: renewedShape,
+  errors: ['own_account', 'stale_version', 'wrong_password'],
+  writes: 'own audit row',
   uses: ['members', 'team', 'audit', 'api_keys', 'limits'],
-  build:
-    (_config, host, { members, team, audit, ...facts }) =>
-    async ({ input: { password, current_password: current }, ...slots }, scope) => {
-      const { query, params } = slots.ingress
-      readQuery(query)
-      const by = requesterOf(scope, slots)
-      const { versions } = versionsIn(slots.ingress)
-      const author = { by, confirmed: await members.isConfirmed(slots, current) }
-      const resetting = team.resetPassword(params['id'] ?? '', password, author, versions)
-      const { row, temporary } = await noteOwn(resetting, audit, { by, action: host.pipeline.name })
-      const more = temporary === undefined ? {} : { temporary_password: temporary }
-      return { reply: await memberReply(row, facts, { more }) }
-    },
+  async run(input, { members, team, audit, ...facts }) {
+    const { by, params, ingress, body } = input
+    const { versions } = versionsIn(ingress)
+    const author = { by, confirmed: await members.isConfirmed(input, body.current_password) }
+    const resetting = team.resetPassword(params.id, body.password, author, versions)
+    const { row, temporary } = await noteOwn(resetting, audit, { by, action: 'reset-member-password' })
+    return answeredMember(row, facts, { more: temporary === undefined ? {} : { temporary_password: temporary } })
+  },
 })

@@ -1,19 +1,14 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
-import { ownRow, shownAccount } from './own-account.ts'
+import { defineAction } from '../../engine/index.ts'
+import { accountShape, ownRow, shownAccount } from './own-account.ts'
 
-/** Returns the account of the member who asks, and the session. */
-export default defineStage({
+/** Answers the account of the member who asks, and the session. */
+export default defineAction({
   name: 'show-account',
-  summary: 'Return the account of the member who asks.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  summary: 'Answer the account of the member who asks, and the session.',
+  route: 'GET /api/me',
+  access: { role: 'any', also: ['pending'] },
+  answer: accountShape,
   uses: ['team', 'member_sessions', 'key_policy'],
-  build:
-    (_config, _host, { team, ...facts }) =>
-    async ({ ingress, principal }) => {
-      readQuery(ingress.query)
-      return { reply: jsonReply(await shownAccount(await ownRow(team, principal), ingress, facts)) }
-    },
+  run: async ({ ingress, principal }, { team, ...facts }) =>
+    shownAccount(await ownRow(team, principal), ingress, facts),
 })

@@ -1,19 +1,17 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { shape } from '../../engine/kit.ts'
 import { ownRow } from './own-account.ts'
 
-/** Returns whether the requests of the member who asks are traced. */
-export default defineStage({
+/** JSON Schema of whether requests are traced. */
+export const tracingShape = shape.object({ enabled: shape.flag('Whether the requests are traced.') })
+
+/** Answers whether the requests of the member who asks are traced. */
+export default defineAction({
   name: 'show-own-tracing',
-  summary: 'Return whether the requests of the member who asks are traced.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  summary: 'Answer whether the requests of the member who asks are traced.',
+  route: 'GET /api/me/tracing',
+  access: { role: 'any' },
+  answer: tracingShape,
   uses: ['team'],
-  build:
-    (_config, _host, { team }) =>
-    async ({ ingress, principal }) => {
-      readQuery(ingress.query)
-      return { reply: jsonReply({ enabled: (await ownRow(team, principal)).tracing !== 0 }) }
-    },
+  run: async ({ principal }, { team }) => ({ enabled: (await ownRow(team, principal)).tracing !== 0 }),
 })

@@ -1,18 +1,13 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
+import { defineAction } from '../../engine/index.ts'
+import { shape } from '../../engine/kit.ts'
 
 /** Tells whether the first member must still be made. */
-export default defineStage({
+export default defineAction({
   name: 'show-setup',
-  summary: 'Show whether the first admin must still be made.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
+  summary: 'Answer whether the first admin must still be made.',
+  route: 'GET /api/auth/setup-status',
+  access: { public: true, reason: 'nobody can sign in before there is a member' },
+  answer: shape.object({ needed: shape.flag('Whether there is no member yet.') }),
   uses: ['members'],
-  build:
-    (_config, _host, { members }) =>
-    async ({ ingress }) => {
-      readQuery(ingress.query)
-      return { reply: jsonReply({ needed: !(await members.store.hasMembers()) }) }
-    },
+  run: async (_input, { members }) => ({ needed: !(await members.store.hasMembers()) }),
 })

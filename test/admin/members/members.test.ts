@@ -315,7 +315,7 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       const [row] = noted['data'] as readonly JsonObject[]
       expect(row).to.deep.include({
         actor: { type: 'member', id: gateway.admin.id, name: 'admin' },
-        details: { action: 'members-change', code: 'own_account' },
+        details: { action: 'change-member', code: 'own_account' },
       })
       expect((await gateway.asAdmin(`PATCH ${own}`, { role: 'admin', models: null })).status).to.equal(200)
 
