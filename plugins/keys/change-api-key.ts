@@ -1,27 +1,39 @@
-import { GatewayError, defineStage } from '../../engine/index.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
 import type { JsonObject } from '../../engine/index.ts'
-import { defined, jsonReply, mergePatch, requesterOf, versionsIn } from '../../engine/kit.ts'
-import { KeyAnswers, needed } from './key-answers.ts'
-import { bodyOfFields, changeBodies, fieldsIn, ofWhom, ownerOf } from './key-body.ts'
+import { defined, mergePatch, versionsIn } from '../../engine/kit.ts'
+import { KeyAnswers, answeredKey, keyShape, needed } from './key-answers.ts'
+import { bodyOfFields, changeBodies, fieldsIn, ownerOf, placeOf } from './key-body.ts'
 import type { Whose } from './key-body.ts'
 import { limitFields, limitsOf } from './known-key.ts'
 import type { KeyFields, KeyLimits } from './known-key.ts'
 import { requireExpiry, requireGranted, requireWithin } from './key-policy.ts'
+import { requireSelfService } from './require-self-service.ts'
 import { reached } from './stored-keys.ts'
 
-/** Changes an API key of the database, by the path's `:id`, with a merge patch (RFC 7396). */
-export default defineStage({
-  name: 'change-api-key',
-  summary: 'Change an API key.',
-  config: ofWhom,
-  body: ({ of }) => changeBodies[of],
-  uses: [...needed, 'key_policy'],
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  build({ of }, host, services) {
-    const answers = new KeyAnswers(host, services)
-    return async ({ ingress, principal, input }, scope) => {
-      const { key, fields: known } = await answers.findStored(ingress, { principal, of })
+/** Changes an API key of the database with a merge patch (RFC 7396). */
+export function changeApiKey(of: Whose) {
+  const { name, path, access, word } = placeOf('change', of)
+  return defineAction({
+    name,
+    summary: `Change ${word} with a merge patch (RFC 7396).`,
+    route: `PATCH ${path}/:id`,
+    access,
+    body: changeBodies[of],
+    answer: keyShape,
+    errors: [
+      'self_service_off',
+      'name_taken',
+      'declared_in_file',
+      'invalid_reference',
+      'outside_own_limits',
+      'stale_version',
+    ],
+    writes: 'own audit row',
+    uses: [...needed, 'key_policy', 'audit'],
+    before: (asked, services) => requireSelfService(asked, services, { name, of }),
+    async run({ params, principal, by, body: input, ingress }, services, _scope, host) {
+      const answers = new KeyAnswers(host, services)
+      const { key, fields: known } = await answers.findStored(params.id, { principal, of })
       const edit = (fields: KeyFields) => {
         const { after, patched } = patchedFields(fields, input, answers)
         if ((after.expiresAt ?? Infinity) > Math.max(fields.expiresAt ?? Infinity, Date.now()))
@@ -36,15 +48,13 @@ export default defineStage({
         const isOwners = after.disabled === true && isOwnersChoice(fields, input, of)
         return defined({ ...after, granted, disabledBy: isOwners ? ('owner' as const) : undefined })
       }
-      const by = requesterOf(scope, { ingress, principal })
       await reached(() =>
         services.api_keys.change(key.id, { by, ...ownerOf(principal, of), ...versionsIn(ingress), edit }),
       )
-      const body = await answers.stored(key.id)
-      return { reply: jsonReply(body, { version: body['version'] as number }) }
-    }
-  },
-})
+      return answeredKey(await answers.stored(key.id))
+    },
+  })
+}
 
 /** The fields of a key after a patch, and those that the patch names, which alone are checked. */
 function patchedFields(

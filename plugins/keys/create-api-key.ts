@@ -1,25 +1,38 @@
-import { defineStage } from '../../engine/index.ts'
+import { defineAction } from '../../engine/index.ts'
 import type { JsonObject } from '../../engine/index.ts'
-import { jsonReply, mergePatch, readQuery, requesterOf } from '../../engine/kit.ts'
-import { KeyAnswers, needed } from './key-answers.ts'
-import { creationBodies, fieldsIn, ofWhom } from './key-body.ts'
+import { mergePatch } from '../../engine/kit.ts'
+import { KeyAnswers, answeredKey, needed, textShape } from './key-answers.ts'
+import { creationBodies, fieldsIn, placeOf } from './key-body.ts'
+import type { Whose } from './key-body.ts'
 import { requireExpiry, requireGranted, requireWithin } from './key-policy.ts'
+import { requireSelfService } from './require-self-service.ts'
 import { reached } from './stored-keys.ts'
 
-/** Creates an API key, and returns it with its text, which is available only here. */
-export default defineStage({
-  name: 'create-api-key',
-  summary: 'Create an API key.',
-  config: ofWhom,
-  body: ({ of }) => creationBodies[of],
-  uses: [...needed, 'key_policy'],
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  build({ of }, host, services) {
-    const answers = new KeyAnswers(host, services)
-    const { api_keys: keys, members, key_policy: policy } = services
-    return async ({ ingress, principal, input }, scope) => {
-      readQuery(ingress.query)
+/** Creates an API key, and answers it with its text, which is available only here. */
+export function createApiKey(of: Whose) {
+  const { name, path, access, word } = placeOf('create', of)
+  return defineAction({
+    name,
+    summary: `Create ${word}.`,
+    route: `POST ${path}`,
+    access,
+    body: creationBodies[of],
+    answer: textShape,
+    status: 201,
+    errors: [
+      'self_service_off',
+      'too_many_keys',
+      'name_taken',
+      'declared_in_file',
+      'invalid_reference',
+      'outside_own_limits',
+    ],
+    writes: 'own audit row',
+    uses: [...needed, 'key_policy', 'audit'],
+    before: (asked, services) => requireSelfService(asked, services, { name, of }),
+    async run({ principal, by, body: input, ingress }, services, _scope, host) {
+      const answers = new KeyAnswers(host, services)
+      const { api_keys: keys, members, key_policy: policy } = services
       const given = mergePatch({}, input) as JsonObject
       const checked = fieldsIn(answers.checked(of === 'own' ? { ...given, owner: principal.id } : given))
       // No admin has limited what members make for themselves.
@@ -31,12 +44,9 @@ export default defineStage({
       }
       await keys.store.update()
       answers.requireUndeclared(fields.name)
-      const by = requesterOf(scope, { ingress, principal })
       const most = of === 'own' ? policy.max_keys_per_member : undefined
       const { id, text } = await reached(() => keys.create(fields, by, most))
-      const body = { ...(await answers.stored(id)), key: text }
-      const location = `${ingress.path}/${id}`
-      return { reply: jsonReply(body, { status: 201, version: 1, headers: { location } }) }
-    }
-  },
-})
+      return answeredKey({ ...(await answers.stored(id)), key: text }, `${ingress.path}/${id}`)
+    },
+  })
+}

@@ -1,22 +1,17 @@
-import { defineStage } from '../../engine/index.ts'
-import { jsonReply } from '../../engine/kit.ts'
-import { KeyAnswers, needed } from './key-answers.ts'
-import { ofWhom } from './key-body.ts'
+import { defineAction } from '../../engine/index.ts'
+import { KeyAnswers, answeredKey, keyShape, needed } from './key-answers.ts'
 
-/** Returns an API key, by the path's `:id`. */
-export default defineStage({
+/** Answers an API key. */
+export default defineAction({
   name: 'get-api-key',
-  summary: 'Return an API key.',
-  config: ofWhom,
+  summary: 'Answer an API key; a viewer sees those he owns.',
+  route: 'GET /api/api-keys/:id',
+  access: { role: 'viewer' },
+  answer: keyShape,
   uses: needed,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  build({ of }, host, services) {
+  async run({ params: { id }, principal }, services, _scope, host) {
     const answers = new KeyAnswers(host, services)
-    return async ({ ingress, principal }) => {
-      const found = await answers.find(ingress, { principal, of })
-      const [body = {}] = await answers.print([found])
-      return { reply: jsonReply(body, { version: found.key.stored?.version }) }
-    }
+    const [body = {}] = await answers.print([await answers.find(id, { principal, of: 'all' })])
+    return answeredKey(body)
   },
 })

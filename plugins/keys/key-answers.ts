@@ -1,10 +1,54 @@
 import { GatewayError } from '../../engine/index.ts'
-import type { Host, Ingress, JsonObject, Principal, RecordView, Services } from '../../engine/index.ts'
-import { asText, readQuery, timeText } from '../../engine/kit.ts'
+import type { Host, JsonObject, Principal, RecordView, Services } from '../../engine/index.ts'
+import { answered, asText, budgetStateSchema, rateLimitStateSchema, shape, timeText } from '../../engine/kit.ts'
 import { checkedBody, fieldsIn } from './key-body.ts'
 import type { Whose } from './key-body.ts'
 import type { KeyFields, KeyState, KnownKey } from './known-key.ts'
 import { foldedName } from './table.ts'
+
+const orNull = (description: string) => shape.orNull(shape.text(description))
+const time = (description: string) => shape.orNull(shape.time(description))
+const names = (description: string) => shape.orNull(shape.list({ type: 'string' }, description))
+
+const keyFields = {
+  id: shape.text('Its id.'),
+  name: shape.text('Its name.'),
+  hint: orNull('The last characters of its text; null: it is too short to show them, or off.'),
+  owner: shape.orNull(
+    shape.object({ id: shape.text('His id.'), username: shape.text('His name.') }, {}, 'The member who owns it.'),
+  ),
+  models: names('Models that it may use; null: all.'),
+  budget: budgetStateSchema,
+  rate_limit: rateLimitStateSchema,
+  mcp_servers: names('MCP servers that it may use; null: all over HTTP.'),
+  tags: shape.map({ type: 'string' }, 'Its tags.'),
+  expires_at: time('When it expires.'),
+  disabled: shape.flag('Whether it is rejected for the time being.'),
+  state: shape.word(['active', 'disabled', 'expired', 'off'], 'Whether it can be used.'),
+  source: shape.word(['file', 'database'], 'Where it comes from.'),
+  created_at: time('When it was created.'),
+  created_by: orNull('Name of who created it.'),
+  updated_at: time('When it was last changed.'),
+  last_used_at: time('When it was last used, to the minute.'),
+  rotated_at: time('When it last got another text.'),
+  version: shape.orNull(shape.integer('Its version, from 1; null: it is declared in the file.')),
+}
+const declaredAt = shape.object(
+  { file: shape.text('The file.'), line: shape.integer('The line, from 1.') },
+  {},
+  'Where the configuration file declares it.',
+)
+
+/** JSON Schema of an API key. */
+export const keyShape = shape.object(keyFields, { declared_at: declaredAt })
+
+/** JSON Schema of an API key with its text. */
+export const textShape = shape.object({ ...keyFields, key: shape.text('Its text, which is told only here.') })
+
+/** A stored key as an answer, with its version as entity tag. */
+export function answeredKey(body: JsonObject, location?: string) {
+  return answered(body, { version: body['version'] as number | null, ...(location === undefined ? {} : { location }) })
+}
 
 /** The services that answers about keys need. */
 export const needed = ['api_keys', 'members', 'limits'] as const
@@ -29,7 +73,7 @@ export interface Asker {
   readonly of: Whose
 }
 
-/** The keys of a configuration as the answers of stages. */
+/** The keys of a configuration as the answers of actions. */
 export class KeyAnswers {
   readonly #records: Host['records']
   readonly #services: Needed
@@ -47,10 +91,8 @@ export class KeyAnswers {
     return [...this.#declared(), ...stored.map((key) => this.#shown(key))].filter((shown) => maySee(asker, shown))
   }
 
-  /** The key of a path's `:id`. Rejects with `not_found`, also for a key of somebody else; with `unknown_field` for a query. */
-  async find({ params, query }: Pick<Ingress, 'params' | 'query'>, asker: Asker): Promise<ShownKey> {
-    readQuery(query)
-    const id = params['id'] ?? ''
+  /** The key of a path's `:id`. Rejects with `not_found`, also for a key of somebody else. */
+  async find(id: string, asker: Asker): Promise<ShownKey> {
     const { store } = this.#services.api_keys
     await store.update()
     const key = store.index.known(id)
@@ -60,8 +102,8 @@ export class KeyAnswers {
   }
 
   /** A key that can be changed here. Rejects with `not_found` and `declared_in_file`. */
-  async findStored(ingress: Pick<Ingress, 'params' | 'query'>, asker: Asker): Promise<ShownKey> {
-    const found = await this.find(ingress, asker)
+  async findStored(id: string, asker: Asker): Promise<ShownKey> {
+    const found = await this.find(id, asker)
     if (found.declared) throw declaredInFile(found.fields.name)
     return found
   }

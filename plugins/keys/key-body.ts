@@ -41,7 +41,7 @@ function bodyOf(properties: object): JsonObject {
   return { type: 'object', additionalProperties: false, required: ['name'], properties } as JsonObject
 }
 
-/** Whose keys a stage serves: those that the client may see, or only those that the client owns. */
+/** Whose keys an action serves: those that the client may see, or only those that the client owns. */
 export type Whose = 'all' | 'own'
 
 /** Schemas of the bodies that create a key. What a member creates is his own. */
@@ -56,23 +56,21 @@ export const changeBodies: Readonly<Record<Whose, JsonObject>> = {
   own: patchSchema(creationBodies.own),
 }
 
-/** Who must own the keys that a stage changes. */
+/** Who must own the keys that an action changes. */
 export function ownerOf({ id }: Pick<Principal, 'id'>, of: Whose): { readonly owner?: string } {
   return of === 'own' ? { owner: id } : {}
 }
 
-/** The configuration of stages that show or change keys. */
-export const ofWhom = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    of: {
-      enum: ['all', 'own'],
-      default: 'all',
-      description: 'Which keys: all, of which a viewer sees those he owns, or only those that the member owns.',
-    },
-  },
-} as const
+/** The names of the two actions on keys that do the same, and where the keys of each are. */
+export function placeOf(verb: string, of: Whose) {
+  const isOwn = of === 'own'
+  return {
+    name: `${verb}-${isOwn ? 'own-' : ''}api-key`,
+    path: isOwn ? ('/api/me/api-keys' as const) : ('/api/api-keys' as const),
+    access: { role: isOwn ? 'viewer' : 'admin' } as const,
+    word: isOwn ? 'an API key that the member owns' : 'an API key',
+  }
+}
 
 /** The fields of a body. It has a name and no null, and was accepted by its schema. */
 export function fieldsIn(body: JsonObject): KeyFields {

@@ -1,43 +1,46 @@
-import { GatewayError, defineStage } from '../../engine/index.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
 import type { Host, Services } from '../../engine/index.ts'
-import { isVirtual, jsonReply, readList } from '../../engine/kit.ts'
+import { isVirtual, listOf, pageOf } from '../../engine/kit.ts'
 import type { ListQuery } from '../../engine/kit.ts'
-import { KeyAnswers, needed } from './key-answers.ts'
+import { KeyAnswers, keyShape, needed } from './key-answers.ts'
 import type { ShownKey } from './key-answers.ts'
-import { ofWhom } from './key-body.ts'
+import { placeOf } from './key-body.ts'
+import type { Whose } from './key-body.ts'
 import { covers, principalOf } from './known-key.ts'
 import { foldedName } from './table.ts'
 
+const text = (description: string) => ({ type: 'string', description }) as const
+
 const filters = {
-  owner: 'text',
-  state: ['active', 'disabled', 'expired', 'off'],
-  source: ['file', 'database'],
-  model: 'text',
-  tag: 'text',
-  search: 'text',
+  owner: text('Id of the member who owns the key.'),
+  state: { enum: ['active', 'disabled', 'expired', 'off'], description: 'Whether the key can be used.' },
+  source: { enum: ['file', 'database'], description: 'Where the key comes from.' },
+  model: text('Keys that may use this model.'),
+  tag: text('A tag and its value, such as team:red.'),
+  search: text('Part of the name or of the last characters.'),
 } as const
 
-/** Returns the API keys that match the query, page by page. */
-export default defineStage({
-  name: 'list-api-key',
-  summary: 'Return the API keys, declared and stored.',
-  config: ofWhom,
-  uses: needed,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
-  build({ of }, host, services) {
-    const answers = new KeyAnswers(host, services)
-    return async ({ ingress, principal }) => {
-      const sorts = ['name', 'created_at', 'last_used_at', 'spent'] as const
-      const list = readList(ingress.query, { filters, sorts, usualSort: '-created_at' })
-      const fits = filterOf(list, host, services)
-      const keys = (await answers.all({ principal, of })).filter(fits)
+/** Answers the API keys that match the query, page by page. */
+export function listApiKey(of: Whose) {
+  const { path, name } = placeOf('list', of)
+  return defineAction({
+    name,
+    summary: `Answer a page of the API keys${of === 'own' ? ' that the member owns' : '; a viewer sees those he owns'}.`,
+    route: `GET ${path}`,
+    access: { role: 'viewer' },
+    query: listOf({ filters, sorts: ['name', 'created_at', 'last_used_at', 'spent'], usual: '-created_at' }),
+    answer: pageOf(keyShape),
+    errors: ['invalid_cursor'],
+    uses: needed,
+    async run({ query: list, principal }, services, _scope, host) {
+      const answers = new KeyAnswers(host, services)
+      const keys = (await answers.all({ principal, of })).filter(filterOf(list, host, services))
       const valueOf = await sortOf(list.sort, keys, services)
       const { data, next_cursor } = list.page(keys, (shown) => [valueOf(shown), shown.key.id])
-      return { reply: jsonReply({ data: await answers.print(data), next_cursor }) }
-    }
-  },
-})
+      return { data: await answers.print(data), next_cursor }
+    },
+  })
+}
 
 function filterOf(
   list: ListQuery,

@@ -1,21 +1,14 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { requesterOf } from '../../engine/kit.ts'
+import { GatewayError } from '../../engine/index.ts'
+import type { ActionAsked, Services } from '../../engine/index.ts'
+import type { Whose } from './key-body.ts'
 
-/** Refuses the request unless members may create and change API keys of their own. */
-export default defineStage({
-  name: 'require-self-service',
-  summary: 'Refuse the request unless members may make API keys.',
-  config: noConfig,
-  uses: ['key_policy', 'audit'],
-  needs: ['ingress', 'principal'],
-  provides: [],
-  build:
-    (_config, host, { key_policy: { self_service_keys: isOn }, audit }) =>
-    async (slots, scope) => {
-      if (isOn) return {}
-      const by = requesterOf(scope, slots)
-      if (slots.ingress.method !== 'GET')
-        await audit.refused({ by, action: host.pipeline.name, code: 'self_service_off' })
-      throw new GatewayError('self_service_off')
-    },
-})
+/** Refuses the request for own keys unless members may create and change them. The audit trail tells of it. */
+export async function requireSelfService(
+  { by }: Pick<ActionAsked, 'by'>,
+  { key_policy: policy, audit }: Pick<Services, 'key_policy' | 'audit'>,
+  { name: action, of }: { readonly name: string; readonly of: Whose },
+): Promise<void> {
+  if (of === 'all' || policy.self_service_keys) return
+  await audit.refused({ by, action, code: 'self_service_off' })
+  throw new GatewayError('self_service_off')
+}

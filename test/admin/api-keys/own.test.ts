@@ -317,8 +317,8 @@ describe('API keys that members make for themselves', () => {
       const { data } = (await gateway.asAdmin(noted)).body as { readonly data: readonly JsonObject[] }
       const refusals = new Map(data.map(({ details }) => [(details as JsonObject)['action'], details]))
       expect([...refusals.values()]).to.deep.equal(
-        ['creation', 'change', 'deletion', 'rotation'].map((what) => ({
-          action: `own-api-key-${what}`,
+        ['create', 'change', 'delete', 'rotate'].map((what) => ({
+          action: `${what}-own-api-key`,
           code: 'self_service_off',
         })),
       )
