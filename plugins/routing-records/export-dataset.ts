@@ -1,6 +1,6 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
 import type { Query } from '../../engine/kit.ts'
-import { momentIn, pull, readQuery, requesterOf, timeText } from '../../engine/kit.ts'
+import { momentIn, pull, shape, timeText } from '../../engine/kit.ts'
 import { feedback, firstOf, judged, merged } from './corpora.ts'
 import type { Line, Sources } from './corpora.ts'
 
@@ -15,34 +15,31 @@ const most = 50_000
  * Answers what smart routing can be trained and measured with, a JSON object per line, in the order in which the requests
  * began. The audit trail tells who took it.
  */
-export default defineStage({
+export default defineAction({
   name: 'export-dataset',
   summary: 'Answer rated and judged routing decisions, one per line.',
-  config: noConfig,
-  needs: ['ingress', 'principal'],
-  provides: ['reply'],
+  route: 'GET /api/routing/export/dataset',
+  access: { role: 'admin' },
+  query: {
+    format: { enum: formats, default: 'all', description: 'Which decisions.' },
+    since: { type: 'string', description: 'Earliest start of the requests: a time, or milliseconds since 1970.' },
+    limit: { type: 'string', description: `Most lines: 1 to ${most}.` },
+  },
+  stream: 'lines',
+  answer: shape.map({}, 'A rated or judged decision.'),
   uses: ['requests', 'routing_records', 'smart_routing', 'audit'],
-  build:
-    (_config, _host, { requests, routing_records: records, smart_routing: routing, audit }) =>
-    async ({ ingress, principal }, scope) => {
-      const query = readQuery(ingress.query, { format: formats, since: 'text', limit: 'text' })
-      const format = (onlyOne(query, 'format') ?? 'all') as Format
-      const [since, limit] = [sinceOf(query), limitOf(query)]
-      await audit.record({
-        action: 'routing.export',
-        by: requesterOf(scope, { ingress, principal }),
-        details: { format, since: since === undefined ? null : timeText(since), limit },
-      })
-      const sources = { requests, routing_records: records, budget: routing.settings.judge.ask_budget_chars }
-      const lines = await begun(linesOf(format, sources, since ?? 0, limit))
-      return {
-        reply: {
-          status: 200,
-          headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
-          body: { kind: 'stream', source: pull(written(lines)), type: 'application/x-ndjson' },
-        },
-      }
-    },
+  async run({ query, by }, { requests, routing_records: records, smart_routing: routing, audit }) {
+    const format = (onlyOne(query, 'format') ?? 'all') as Format
+    const [since, limit] = [sinceOf(query), limitOf(query)]
+    await audit.record({
+      action: 'routing.export',
+      by,
+      details: { format, since: since === undefined ? null : timeText(since), limit },
+    })
+    const sources = { requests, routing_records: records, budget: routing.settings.judge.ask_budget_chars }
+    const lines = await begun(linesOf(format, sources, since ?? 0, limit))
+    return pull(written(lines))
+  },
 })
 
 function linesOf(format: Format, sources: Sources, since: number, limit: number): AsyncGenerator<Line> {

@@ -1,6 +1,6 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
 import exportDataset from './export-dataset.ts'
-import giveFeedback from './give-feedback.ts'
+import { giveFeedback } from './give-feedback.ts'
 import listDecisions from './list-decisions.ts'
 import listFeedback from './list-feedback.ts'
 import previewRouting from './preview-routing.ts'
@@ -13,6 +13,14 @@ export default definePlugin({
   summary: 'What is learned from routed requests, and shown of them: ratings, exports, previews.',
   slots: [defineSlot({ name: 'preview', summary: 'How a request is routed that is not served.' })],
   services: [routingRecords],
-  stages: [previewRouting, replayRouting, listDecisions, exportDataset, giveFeedback, listFeedback],
+  actions: [
+    previewRouting,
+    replayRouting,
+    listDecisions,
+    exportDataset,
+    listFeedback,
+    giveFeedback('give-feedback', 'POST /api/me/feedback', { role: 'any' }),
+    giveFeedback('rate-request', 'POST /v1/feedback', { key: true }),
+  ],
   commands: [route],
 })

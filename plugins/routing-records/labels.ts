@@ -1,5 +1,5 @@
 import type { JsonObject, ServiceHost, TableQueries } from '../../engine/index.ts'
-import { timeText, whenFree } from '../../engine/kit.ts'
+import { shape, timeText, whenFree } from '../../engine/kit.ts'
 import type { LabelsTable } from './table.ts'
 
 /** Which labels of a member, in the order of their times, and of their ids where these are the same. */
@@ -71,6 +71,14 @@ export class Labels {
     return this.#host.database.selectFrom('routing_records_labels').selectAll()
   }
 }
+
+/** JSON Schema of a rating. */
+export const labelShape = shape.object({
+  request_id: shape.text('Id of the request.'),
+  signal: shape.word(['ok', 'weak', 'strong'], 'The model was right, too weak, or stronger than necessary.'),
+  comment: shape.orNull(shape.text('A remark for people.')),
+  at: shape.time('When it was given.'),
+})
 
 /** A label as clients see it. */
 export function shownLabel({ id, signal, comment, at }: Omit<LabelsTable, 'applied'>): JsonObject {

@@ -1,31 +1,15 @@
-import { GatewayError, defineStage } from '../../engine/index.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
 import type { JsonObject, Principal, Services } from '../../engine/index.ts'
-import { jsonReply, readQuery } from '../../engine/kit.ts'
 import { laidOver } from './laid-over.ts'
 import { nobody, routed } from './previewing.ts'
+import { previewShape } from './shown-preview.ts'
 
 /** Answers how a request for a virtual model would be routed, without a call of any model. */
-export default defineStage({
+export default defineAction({
   name: 'preview-routing',
-  summary: 'Answer how a request would be routed.',
-  config: {
-    type: 'object',
-    additionalProperties: false,
-    examples: [{ pipeline: 'routing-preview' }],
-    required: ['pipeline'],
-    properties: {
-      pipeline: {
-        type: 'string',
-        'x-names': 'pipeline',
-        'x-inputs': ['ingress', 'principal', 'preview'],
-        'x-gives': ['candidates'],
-        description: 'Pipeline that routes the request.',
-      },
-    },
-  } as const,
-  needs: ['ingress'],
-  provides: ['reply'],
-  uses: ['api_keys', 'smart_routing'],
+  summary: 'Answer how a request for a virtual model would be routed.',
+  route: 'POST /api/routing/preview',
+  access: { role: 'admin' },
   bodyLimit: 20 * 1024 * 1024,
   body: {
     type: 'object',
@@ -58,30 +42,31 @@ export default defineStage({
         description: 'Settings of smart routing to try, as a merge patch over those that run.',
       },
     },
-  } as const,
-  build:
-    ({ pipeline }, host, { api_keys: keys, smart_routing: routing }) =>
-    async ({ input, ingress }, scope) => {
-      readQuery(ingress.query)
-      const { protocol, request, model, prompt, key, seed, request_id: id, settings } = input
-      if (request !== undefined && (model !== undefined || prompt !== undefined))
-        throw new GatewayError('invalid_field', { param: 'request', reason: 'must not stand beside model and prompt' })
-      const value = await routed((given) => host.dispatch(pipeline, given, scope), {
-        protocol: request === undefined ? 'chat' : protocol,
-        body: (request as JsonObject | undefined) ?? {
-          model: model ?? '',
-          messages: [{ role: 'user', content: prompt ?? '' }],
-        },
-        param: request === undefined ? '' : 'request.',
-        principal: key === undefined ? nobody : holderOf(key, keys),
-        preview: {
-          ...(settings && { settings: laidOver(settings as JsonObject, routing.settings, host) }),
-          ...(seed !== undefined && { seed }),
-          ...(id !== undefined && { id }),
-        },
-      })
-      return { reply: jsonReply(value) }
-    },
+  },
+  answer: previewShape,
+  errors: ['invalid_reference'],
+  writes: { not: 'nothing is served' },
+  uses: ['api_keys', 'smart_routing'],
+  runs: { 'routing-preview': { inputs: ['ingress', 'principal', 'preview'], gives: ['candidates'] } },
+  async run({ body }, { api_keys: keys, smart_routing: routing }, scope, host) {
+    const { protocol, request, model, prompt, key, seed, request_id: id, settings } = body
+    if (request !== undefined && (model !== undefined || prompt !== undefined))
+      throw new GatewayError('invalid_field', { param: 'request', reason: 'must not stand beside model and prompt' })
+    return routed((given) => host.dispatch('routing-preview', given, scope), {
+      protocol: request === undefined ? 'chat' : protocol,
+      body: (request as JsonObject | undefined) ?? {
+        model: model ?? '',
+        messages: [{ role: 'user', content: prompt ?? '' }],
+      },
+      param: request === undefined ? '' : 'request.',
+      principal: key === undefined ? nobody : holderOf(key, keys),
+      preview: {
+        ...(settings && { settings: laidOver(settings as JsonObject, routing.settings, host) }),
+        ...(seed !== undefined && { seed }),
+        ...(id !== undefined && { id }),
+      },
+    })
+  },
 })
 
 /** The holder of an API key. */

@@ -1,18 +1,18 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineAction } from '../../engine/index.ts'
 import type { JsonObject } from '../../engine/index.ts'
-import { isObject, jsonReply, momentIn, readQuery, timeText } from '../../engine/kit.ts'
+import { isObject, momentIn, shape, timeText } from '../../engine/kit.ts'
 import { routingOf } from './decision.ts'
 import type { Row } from './decision.ts'
 import { laidOver } from './laid-over.ts'
 
+const cost = shape.orNull(shape.number('The expected cost, in USD.'))
+
 /** Answers what other settings would have decided of the latest routed requests. Nothing is called, nothing is saved. */
-export default defineStage({
+export default defineAction({
   name: 'replay-routing',
   summary: 'Answer what other settings would have decided of routed requests.',
-  config: noConfig,
-  needs: ['ingress'],
-  provides: ['reply'],
-  uses: ['requests', 'smart_routing', 'experience'],
+  route: 'POST /api/routing/replay',
+  access: { role: 'admin' },
   body: {
     type: 'object',
     additionalProperties: false,
@@ -33,31 +33,56 @@ export default defineStage({
         description: 'Number of the latest requests to decide again.',
       },
     },
-  } as const,
-  build:
-    (_config, host, { requests, smart_routing: routing, experience }) =>
-    async ({ input, ingress }) => {
-      readQuery(ingress.query)
-      const since = momentIn(input.since)
-      if (since === undefined)
-        throw new GatewayError('invalid_field', { param: 'since', reason: 'must be a date and time with its offset' })
-      const settings = laidOver(input.settings as JsonObject, routing.settings, host)
-      const listed = await requests.slice({ since, routed: true }, { limit: input.limit, isDescending: true })
-      const rows = new Map((await requests.rows(listed.map(({ id }) => id))).map((row) => [row.id, row]))
-      const data = listed.flatMap(({ id }) => {
-        const row = rows.get(id)
-        const block = row && routingOf(row)
-        const would = block && routing.replay({ id, block }, { settings, experience })
-        return row && block && would ? [comparedTo(row, block, would)] : []
-      })
-      const changed = data.filter(({ was, would }) => was.model !== would.model || was.tier !== would.tier)
-      const differences = data.map(({ was, would }) =>
-        was.cost_estimate === null || would.cost_estimate === null ? 0 : would.cost_estimate - was.cost_estimate,
-      )
-      const cost = differences.reduce((sum, one) => sum + one, 0)
-      const value = { rows: data.length, data, changed: changed.length, cost_change: Number(cost.toPrecision(12)) }
-      return { reply: jsonReply(value) }
-    },
+  },
+  answer: shape.object({
+    rows: shape.integer('Number of requests that were decided again.'),
+    changed: shape.integer('Those that were decided in another way.'),
+    cost_change: shape.number('By how much the expected cost differs, in USD.'),
+    data: shape.list(
+      shape.object({
+        request_id: shape.text('Id of the request.'),
+        at: shape.time('When it began.'),
+        was: shape.object(
+          { model: shape.text('The model.'), tier: shape.text('The tier.'), cost_estimate: cost },
+          {},
+          'What was decided.',
+        ),
+        would: shape.object(
+          {
+            model: shape.orNull(shape.text('The model.')),
+            tier: shape.orNull(shape.text('The tier.')),
+            cost_estimate: cost,
+            because: shape.text('Why.'),
+          },
+          {},
+          'What the settings decide.',
+        ),
+      }),
+      'The requests.',
+    ),
+  }),
+  writes: { not: 'nothing is saved' },
+  uses: ['requests', 'smart_routing', 'experience'],
+  async run({ body }, { requests, smart_routing: routing, experience }, _scope, host) {
+    const since = momentIn(body.since)
+    if (since === undefined)
+      throw new GatewayError('invalid_field', { param: 'since', reason: 'must be a date and time with its offset' })
+    const settings = laidOver(body.settings as JsonObject, routing.settings, host)
+    const listed = await requests.slice({ since, routed: true }, { limit: body.limit, isDescending: true })
+    const rows = new Map((await requests.rows(listed.map(({ id }) => id))).map((row) => [row.id, row]))
+    const data = listed.flatMap(({ id }) => {
+      const row = rows.get(id)
+      const block = row && routingOf(row)
+      const would = block && routing.replay({ id, block }, { settings, experience })
+      return row && block && would ? [comparedTo(row, block, would)] : []
+    })
+    const changed = data.filter(({ was, would }) => was.model !== would.model || was.tier !== would.tier)
+    const differences = data.map(({ was, would }) =>
+      was.cost_estimate === null || would.cost_estimate === null ? 0 : would.cost_estimate - was.cost_estimate,
+    )
+    const cost = differences.reduce((sum, one) => sum + one, 0)
+    return { rows: data.length, data, changed: changed.length, cost_change: Number(cost.toPrecision(12)) }
+  },
 })
 
 function comparedTo(

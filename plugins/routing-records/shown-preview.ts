@@ -1,6 +1,48 @@
 import type { Dispatched, Json, JsonObject, Slots } from '../../engine/index.ts'
-import { asText, isObject } from '../../engine/kit.ts'
+import { asText, isObject, shape, tiers, virtualModels } from '../../engine/kit.ts'
 import { objectIn } from './decision.ts'
+
+const orNull = {
+  text: (description: string) => shape.orNull(shape.text(description)),
+  number: (description: string) => shape.orNull(shape.number(description)),
+}
+
+/** JSON Schema of how a request is routed. */
+export const previewShape = shape.object({
+  mode: shape.word(virtualModels, 'The virtual model.'),
+  tier: shape.orNull(shape.word(tiers, 'How hard the request is.')),
+  complexity: orNull.number('How hard it is, from 0 to 1.'),
+  benefit: orNull.number('What a better model would gain, from 0 to 1.'),
+  confidence: orNull.number('How sure that is.'),
+  confidence_raw: orNull.number('The same before it is calibrated.'),
+  reasoning: shape.text('The steps of the choice, in short.'),
+  facts: shape.json('What is known of the request.'),
+  votes: shape.json('What each signal says.'),
+  gates: shape.list(shape.map({}, 'A gate, and the models that it removes.'), 'The gates.'),
+  floors: shape.list({ type: 'string' }, 'What raises or caps the tier.'),
+  judge: shape.object(
+    { would_ask: shape.flag('Whether it would be asked.'), because: shape.text('Why.') },
+    {},
+    'The judge.',
+  ),
+  candidates: shape.list(
+    shape.map({}, 'A model, with its rank and figures, or why it is excluded.'),
+    'The models in the order in which they would be asked, then those that are excluded.',
+  ),
+  chosen: orNull.text('The model that is chosen.'),
+  estimate: shape.json('The expected tokens and costs.'),
+  error: shape.orNull(
+    shape.object(
+      {
+        status: shape.integer('Its status.'),
+        code: shape.text('Its code.'),
+        message: shape.text('What is wrong.'),
+      },
+      {},
+      'The error by which the request would be refused.',
+    ),
+  ),
+})
 
 /** How a request was routed, or refused, in a preview. Money in USD. */
 export function shownPreview({ slots, notes, outcome }: Dispatched, model: string): JsonObject {
