@@ -10,7 +10,7 @@ interface PipelineListProps {
 }
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
-const isAdmin = ({ file }: ListedPipeline) => file.startsWith('pipelines/admin/')
+const isAdmin = ({ file }: ListedPipeline) => /^pipelines\/admin[/.]/.test(file)
 
 /** All pipelines: those that clients call, those that others include, and those of the admin API. */
 export function PipelineList({ pipelines, counts }: PipelineListProps) {
