@@ -172,6 +172,19 @@ describe('console/pipelines', () => {
     await page.getByText('No request has gone through this pipeline').waitFor()
   })
 
+  it('shows the actions of the admin API by their routes, and finds one by letters', async () => {
+    const page = await open('/pipelines/admin', { width: 1440 }, 'admin')
+    const actions = page.getByRole('table', { name: 'Actions' })
+    await actions.getByText('GET /api/logs/tail').waitFor()
+    await page.getByRole('searchbox', { name: 'Find an action' }).fill('setup')
+    await actions.getByText('GET /api/logs/tail').waitFor({ state: 'detached' })
+    expect(await actions.getByRole('row').count()).to.equal(3)
+    expect(await actions.getByRole('row').nth(1).innerText()).to.match(
+      /\/api\/auth\/setup.*\s(set-up|show-setup)\s+public/,
+    )
+    expect(await axe(page)).to.deep.equal([])
+  })
+
   it('fits narrow screens, where the list is a select', async () => {
     const page = await open('/pipelines/chat-completions?range=7d&stage=parse', { width: 390 })
     const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth)

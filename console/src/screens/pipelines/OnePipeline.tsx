@@ -15,6 +15,7 @@ import { Yaml } from '../../parts/Yaml.tsx'
 import { Picture } from '../../picture/Picture.tsx'
 import { everyStep } from '../../picture/plan.ts'
 import { runsOfHour, runsOfRequest } from '../../picture/runs.ts'
+import { ActionTable } from './ActionTable.tsx'
 import { onePipeline, oneRequest } from './api.ts'
 import type { WholePipeline } from './api.ts'
 import classes from './pipelines.module.css'
@@ -30,7 +31,7 @@ interface OnePipelineProps {
 
 /** A pipeline: its picture, and beside it the selected step with its YAML. */
 export function OnePipeline({ pipeline, isRecord }: OnePipelineProps) {
-  const { name, summary, protocol, routes, without = [], times, error } = pipeline
+  const { name, summary, protocol, routes, without = [], times, error, actions } = pipeline
   const [search, change] = useAddress()
   const request = oneOf(search, 'request')
   const steps = everyStep([...pipeline.plan, ...pipeline.finally])
@@ -47,7 +48,7 @@ export function OnePipeline({ pipeline, isRecord }: OnePipelineProps) {
             aside={
               <>
                 {!isRecord && <code className={classes.strong}>{name}</code>}
-                {route && <Tag>{route.access}</Tag>}
+                {route && !actions && <Tag>{route.access}</Tag>}
                 {protocol !== null && <Tag>{protocol}</Tag>}
                 {without.length > 0 && <Tag look="warning">{words.without(without)}</Tag>}
               </>
@@ -87,6 +88,11 @@ export function OnePipeline({ pipeline, isRecord }: OnePipelineProps) {
             )}
           </Page>
         </Card>
+        {actions && (
+          <Card>
+            <ActionTable actions={actions} />
+          </Card>
+        )}
       </div>
       <div className={classes.aside}>
         {selected && (

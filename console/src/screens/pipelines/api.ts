@@ -19,6 +19,13 @@ export interface ListedPipeline {
 
 /** `GET /api/config/pipelines/:name`. */
 export interface WholePipeline extends ListedPipeline, Plan {
+  /** What it runs, if it runs actions. */
+  readonly actions?: readonly {
+    readonly name: string
+    readonly summary: string
+    readonly route: string
+    readonly access: string
+  }[]
   /** Duties that it need not pay. */
   readonly without?: readonly string[]
   readonly yaml: string

@@ -45,4 +45,13 @@ export const words = {
   longest: 'May take',
   kinds: { use: 'includes a pipeline', switch: 'chooses an arm', attempt: 'tries candidates in order', unknown: '' },
   path: 'path of the file',
+  action: {
+    title: 'Actions',
+    find: 'Find an action',
+    none: 'No action has these letters.',
+    route: 'Route',
+    name: 'Name',
+    access: 'Access',
+    summary: 'What it does',
+  },
 } as const
