@@ -77,10 +77,13 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('list')
-    .description('List stages, slots, codecs, providers, signals, services, records and plugins, or describe one.')
+    .description(
+      'List stages, actions, slots, codecs, providers, signals, services, records and plugins, or describe one.',
+    )
     .addArgument(
       new Argument('[kind]', 'What to list.').choices([
         'stages',
+        'actions',
         'slots',
         'codecs',
         'providers',

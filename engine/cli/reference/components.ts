@@ -103,6 +103,7 @@ function describeStage({
 
 function describeAction(action: AnyAction): Component {
   const { name, summary, route, query, body, answer, status, errors = [], writes, stream, uses = [], timeout } = action
+  const { properties = {} }: { readonly properties?: object } = answer ?? {}
   const written = typeof writes === 'object' ? ('record' in writes ? writes.record : `nothing: ${writes.not}`) : writes
   return {
     kind: 'actions',
@@ -111,7 +112,7 @@ function describeAction(action: AnyAction): Component {
     facts: [
       ['route', route],
       ['access', accessOf(action)],
-      ...slots('answers', Object.keys((answer as { readonly properties?: object } | undefined)?.properties ?? {})),
+      ...slots('answers', Object.keys(properties)),
       ...(status === undefined ? [] : slots('status', [String(status)])),
       ...slots('streams', stream === undefined ? [] : [stream]),
       ...slots('writes', written === undefined ? [] : [written]),

@@ -79,6 +79,16 @@ describe('cli/list', () => {
     expect(listed['providers']?.map((provider) => 'name' in provider && provider.name)).to.include('echo')
   })
 
+  it('tells of an action its route, who may run it, its query and its answer', async () => {
+    const { status, out } = await here.run('list', 'actions', 'list-audit')
+    expect(status).to.equal(0)
+    const text = out.join('\n')
+    for (const line of [/route +GET \/api\/logs\/audit$/m, /access +admin$/m, /answers +data, next_cursor$/m])
+      expect(text).to.match(line)
+    expect(text).to.match(/^ *\?actor +text/m)
+    expect((await here.run('list', 'actions', 'list-audits')).error.join()).to.include('did you mean "list-audit"?')
+  })
+
   it('tells what a stage gives always, and what only sometimes', async () => {
     const stages = (await here.run('list', 'stages', 'greet-again')).out.map((line) => line.trim())
     expect(stages).to.include('may give  reply').and.not.include('gives')
