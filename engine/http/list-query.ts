@@ -17,8 +17,14 @@ export type QueryFields = Readonly<Record<string, QueryField>>
 export const negation = (name: string): string => `not_${name}`
 
 /** Fields that leave out what others ask for: `not_model` for `model`. Repeated, none of their values is wanted. */
-export function negated<F>(fields: Readonly<Record<string, F>>): Readonly<Record<string, F>> {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [negation(name), field]))
+export function negated<F extends QueryField>(fields: Readonly<Record<string, F>>): Readonly<Record<string, F>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [negation(name), told(field, name)]))
+}
+
+function told<F extends QueryField>(field: F, name: string): F {
+  if (typeof field === 'string' || isWords(field)) return field
+  const schema: ParameterSchema = field
+  return { ...schema, description: `Leaves out what "${name}" asks for.` } as F
 }
 
 /** Describes the parameters of a list, in `query` of an action, which then gets them as a `ListQuery`. */
