@@ -1,4 +1,3 @@
-import { routeKey } from '../pipeline/act.ts'
 import type { AnyAction } from '../spec/action.ts'
 import { isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
@@ -111,4 +110,9 @@ export function actionsOfRecords({
 function keyOf({ route }: AnyAction): string {
   const [method = '', path = ''] = route.split(' ')
   return routeKey({ method, path })
+}
+
+/** What two routes have in common that nobody can tell apart. */
+export function routeKey({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path.replace(/\/:[^/]+/g, '/:')}`
 }

@@ -11,17 +11,12 @@ import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage, Duty } from '../spec/stage.ts'
+import { structuralWords, timeoutWord } from '../pipeline/format.ts'
 import { problemOfFields } from './component-fields.ts'
 import { sectionType } from './sections.ts'
 import { problemOfAction, undescribed } from './actions.ts'
 import type { Component } from './registry.ts'
 import { proveSchema } from './validate.ts'
-
-/** Step names that pipelines reserve. */
-export const structuralWords = ['use', 'switch', 'attempt', 'act'] as const
-
-/** The key for a timeout next to the name of a step. */
-export const timeoutWord = 'timeout'
 
 /** The component in a default export, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {

@@ -6,7 +6,7 @@ import type { Diagnostic } from './diagnostics.ts'
 import { typedParts } from './records.ts'
 import type { Registry } from './registry.ts'
 import { secretsOf, secretsOfStored } from './secrets.ts'
-import type { Sections } from './sections.ts'
+import type { Sections } from './server-settings.ts'
 import type { Source } from './source.ts'
 
 /** Findings with all secrets of the files and of stored records redacted: a plugin may quote the value it refuses. */

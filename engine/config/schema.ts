@@ -6,12 +6,12 @@ import {
   pipelineFormat,
   switchFormat,
   timeoutFormat,
+  timeoutWord,
 } from '../pipeline/format.ts'
 import { wordsOf } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import type { Registry } from './registry.ts'
 import { clientProtocols } from './speaking.ts'
-import { timeoutWord } from './components.ts'
 import { fileProperties, listOf } from './file-properties.ts'
 import { settingsFormat } from './settings.ts'
 

@@ -1,4 +1,3 @@
-import type { FromSchema } from 'json-schema-to-ts'
 import { namesIn, unknownNames } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import { isObject } from '../spec/json.ts'
@@ -13,6 +12,7 @@ import { serverChecks } from './server-checks.ts'
 import { givenPlaced, placedSettings, withoutPlaced } from './placed-settings.ts'
 import type { Overridden, Schema } from './placed-settings.ts'
 import { serverSettings } from './server-settings.ts'
+import type { Sections } from './server-settings.ts'
 import type { Path } from './diagnostics.ts'
 import type { Source } from './source.ts'
 import { speaksToClients } from './speaking.ts'
@@ -20,13 +20,6 @@ import { didYouMean } from './suggest.ts'
 import type { ReportOf } from './uses.ts'
 import { validator } from './validate.ts'
 import type { StoredRecord } from '../store/records.ts'
-
-/** The checked sections of `server_config`: those of the engine, and those of services, by name. */
-export type Sections = JsonObject & {
-  readonly [N in keyof EngineSections]: FromSchema<EngineSections[N]>
-}
-
-type EngineSections = typeof serverSettings.properties
 
 /** The record type of stored sections of `server_config`. */
 export const sectionType = 'section'

@@ -1,3 +1,5 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import type { JsonObject } from '../spec/json.ts'
 import { usualFailures } from '../pipeline/format.ts'
 import { durationSchema } from '../spec/duration.ts'
 
@@ -189,3 +191,10 @@ export const serverSettings = {
     },
   },
 } as const
+
+/** The checked sections of `server_config`: those of the engine, and those of services, by name. */
+export type Sections = JsonObject & {
+  readonly [N in keyof EngineSections]: FromSchema<EngineSections[N]>
+}
+
+type EngineSections = typeof serverSettings.properties

@@ -5,7 +5,7 @@ import type { Bounds } from '../spec/host.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Registry } from './registry.ts'
 import { placedFields } from './placed-settings.ts'
-import type { Sections } from './sections.ts'
+import type { Sections } from './server-settings.ts'
 import { serverSettings } from './server-settings.ts'
 
 const listen = {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Sections } from '../config/sections.ts'
+import type { Sections } from '../config/server-settings.ts'
 import { speaksToClients } from '../config/speaking.ts'
 import type { Registry } from '../config/registry.ts'
 import { duration } from '../spec/duration.ts'

@@ -8,8 +8,6 @@ import type { Mistake } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Ingress } from '../spec/slots.ts'
-import type { Bag } from '../pipeline/bag.ts'
-import type { StageRun } from '../pipeline/step.ts'
 import { clientJson, clientOutline } from './client-json.ts'
 import { httpLimits } from './limits.ts'
 
@@ -38,14 +36,6 @@ export interface InputReader {
   read(ingress: Ingress, known: boolean): Promise<JsonObject>
   /** Compiles the validator ahead of the first request. */
   prepare(): void
-}
-
-/** A stage that receives the parsed body next to its slots. */
-export function withInput(run: StageRun, reader: InputReader): StageRun {
-  return (slots, scope, settle) =>
-    reader
-      .read(slots.ingress as Ingress, slots.principal !== undefined)
-      .then((input) => run({ ...slots, input } as Bag, scope, settle))
 }
 
 /** @param limit maximum bytes of a body; default: 1 MiB */

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Source } from '../config/source.ts'
 import { validator } from '../config/validate.ts'
 import { isObject } from '../spec/json.ts'
-import { routeKey } from './act.ts'
+import { routeKey } from '../config/actions.ts'
 import { aliasesFormat } from './format.ts'
 import type { Pipeline, Place, Route } from './nodes.ts'
 

@@ -7,9 +7,10 @@ import type { Ingress, SlotName } from '../spec/slots.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import type { Host } from '../spec/host.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { inputReader, withInput } from '../http/input.ts'
+import { inputReader } from '../http/input.ts'
 import { attempts, stages } from '../telling.ts'
-import { actStage, actionAt } from './act.ts'
+import { actStage } from './act.ts'
+import { actionAt } from './action-routes.ts'
 import { asksFirst } from './access.ts'
 import { Attempt, triesOf } from './attempt.ts'
 import type { Bag } from './bag.ts'
@@ -258,7 +259,10 @@ class Builder {
     if (body === undefined) return run
     const reader = inputReader(typeof body === 'function' ? body(config, this.#host) : body, bodyLimit)
     this.#host.warm?.(() => reader.prepare())
-    return withInput(run, reader)
+    return (slots, scope, settle) =>
+      reader
+        .read(slots.ingress as Ingress, slots.principal !== undefined)
+        .then((input) => run({ ...slots, input } as Bag, scope, settle))
   }
 
   #settling({ name, settles }: AnyStage, run: StageRun, at: string): StageRun {

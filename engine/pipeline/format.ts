@@ -1,5 +1,11 @@
 import { durationSchema } from '../spec/duration.ts'
 
+/** Step names that pipelines reserve. */
+export const structuralWords = ['use', 'switch', 'attempt', 'act'] as const
+
+/** The key for a timeout next to the name of a step. */
+export const timeoutWord = 'timeout'
+
 const steps = { type: 'array', minItems: 1, description: 'Steps, in order.' } as const
 
 /** Fields that any step may have next to its name. */

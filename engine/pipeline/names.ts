@@ -1,5 +1,5 @@
+import { routeKey } from '../config/actions.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { routeKey } from './act.ts'
 import { printPlace, reportAt, within } from './nodes.ts'
 import type { Pipeline, Place } from './nodes.ts'
 

@@ -1,10 +1,7 @@
-import type { SectionSet } from '../config/sections.ts'
 import { duration, isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
-import { within } from './nodes.ts'
-import type { PlannedOption } from '../spec/running.ts'
-import type { FromSettings, Place } from './nodes.ts'
+import type { FromSettings } from './nodes.ts'
 
 interface OptionSchema {
   readonly properties?: Readonly<Record<string, object | boolean>> | undefined
@@ -26,21 +23,10 @@ export function unwrittenOptions({ properties = {} }: OptionSchema, given: Json)
  */
 export function withSettings(options: JsonObject, from: FromSettings, sections: JsonObject): JsonObject {
   const found = Object.entries(from).flatMap(([name, setting]): [string, Json][] => {
-    const value = valueAt(sections, setting.split('.'))
+    const value = valueAlong(sections, setting.split('.'))
     return value === undefined ? [] : [[name, value]]
   })
   return found.length === 0 ? options : { ...options, ...Object.fromEntries(found) }
-}
-
-/** Where the value of an option comes from. `place` is that of the options. */
-export function originOf(name: string, from: FromSettings, place: Place, sections: SectionSet): PlannedOption['from'] {
-  const { source, path } = within(place, name)
-  if (valueAt(source.value, path) !== undefined) return 'pipeline'
-  const [first = '', ...rest] = from[name]?.split('.') ?? []
-  const section = sections.get(first)
-  if (section === undefined) return 'default'
-  const written = section.stored ? section.stored.value : valueAt(section.source.value, section.path)
-  return valueAt(written, rest) === undefined ? 'default' : 'settings'
 }
 
 /** Milliseconds of an option. A text that is no duration is reported with the schema, and the pipeline does not run. */
@@ -48,7 +34,7 @@ export function milliseconds(option: Json | undefined): number {
   return isDuration(option) ? duration(option) : 0
 }
 
-function valueAt(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
+export function valueAlong(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
   return path.reduce<Json | undefined>(
     (held, step) =>
       typeof step === 'number'

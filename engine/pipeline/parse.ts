@@ -5,7 +5,6 @@ import type { AnyStage } from '../spec/stage.ts'
 import { isObject } from '../spec/json.ts'
 import { duration, isDuration, isTooShort, tooShort } from '../spec/duration.ts'
 import type { Diagnostic, Path } from '../config/diagnostics.ts'
-import { structuralWords, timeoutWord } from '../config/components.ts'
 import type { Registry } from '../config/registry.ts'
 import type { Source } from '../config/source.ts'
 import { clientCodec, speaksToClients } from '../config/speaking.ts'
@@ -14,7 +13,16 @@ import { validator } from '../config/validate.ts'
 import { parseAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
 import { actStage } from './act.ts'
-import { armFormat, attemptFormat, attemptOptions, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
+import {
+  armFormat,
+  attemptFormat,
+  attemptOptions,
+  pipelineFormat,
+  structuralWords,
+  switchFormat,
+  timeoutFormat,
+  timeoutWord,
+} from './format.ts'
 import { checkStage } from './check-stage.ts'
 import { doubtfulCondition, wrongField } from './fields.ts'
 import { readCondition } from './match.ts'

@@ -8,7 +8,7 @@ import type { PlannedOption, PlannedStep } from '../spec/running.ts'
 import type { Condition, Test } from './nodes.ts'
 import { pathsOf, printPlace, reportAt, within } from './nodes.ts'
 import type { FromSettings, Pipeline, Place, StepNode } from './nodes.ts'
-import { originOf, withSettings } from './options.ts'
+import { valueAlong, withSettings } from './options.ts'
 
 /** What a plan is made of besides the steps. */
 export interface Planning {
@@ -191,4 +191,15 @@ function print(value: Json): string {
 
 function indent(depth: number): string {
   return '  '.repeat(depth)
+}
+
+/** Where the value of an option comes from. `place` is that of the options. */
+function originOf(name: string, from: FromSettings, place: Place, sections: SectionSet): PlannedOption['from'] {
+  const { source, path } = within(place, name)
+  if (valueAlong(source.value, path) !== undefined) return 'pipeline'
+  const [first = '', ...rest] = from[name]?.split('.') ?? []
+  const section = sections.get(first)
+  if (section === undefined) return 'default'
+  const written = section.stored ? section.stored.value : valueAlong(section.source.value, section.path)
+  return valueAlong(written, rest) === undefined ? 'default' : 'settings'
 }
