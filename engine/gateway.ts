@@ -16,6 +16,7 @@ import { setLevel } from './log.ts'
 import { byteBudgetOf } from './stream/byte-budget.ts'
 import { createHttpServer } from './http/server.ts'
 import type { HttpServer } from './http/server.ts'
+import { Sockets } from './http/socket.ts'
 import { Spool } from './http/spool.ts'
 import { allServe, firstProcess } from './live/first-process.ts'
 import { recordPoll } from './live/following.ts'
@@ -192,6 +193,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       limits,
       budget: byteBudget,
       spool,
+      openUpgrades: (memory, closing) =>
+        new Sockets({ live, log, limits: limits.sockets, budget: byteBudget, shares: memory, closing }),
       draining: () => draining,
     }))
     serving.heed(connectionTimes(settings.server_config.keepalive, options.limits))

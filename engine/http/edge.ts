@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { BlockList } from 'node:net'
 import { isWithin, rangesOf } from '../config/address-ranges.ts'
-import type { Live } from '../live/live.ts'
-import type { Snapshot } from '../live/snapshot.ts'
+import type { ConfigurationSource, ServedConfiguration } from './configuration-source.ts'
 import { corsOf } from './cors.ts'
 import type { Cors } from './cors.ts'
 
@@ -16,10 +15,10 @@ export interface Edge {
   readonly untrusted?: (peer: string) => void
 }
 
-const known = new WeakMap<Snapshot, Edge>()
+const known = new WeakMap<ServedConfiguration, Edge>()
 
 /** The edge of a snapshot, created once. */
-export function edgeOf(snapshot: Snapshot, live: Pick<Live, 'noteUntrusted'>): Edge {
+export function edgeOf(snapshot: ServedConfiguration, live: Pick<ConfigurationSource, 'noteUntrusted'>): Edge {
   const made = known.get(snapshot)
   if (made) return made
   const { cors, security } = snapshot.settings.server_config

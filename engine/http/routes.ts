@@ -6,7 +6,7 @@ import { speaksToClients } from '../config/speaking.ts'
 import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import { didYouMean } from '../config/suggest.ts'
-import type { Snapshot } from '../live/snapshot.ts'
+import type { ServedConfiguration } from './configuration-source.ts'
 import type { Route } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 
@@ -39,10 +39,10 @@ export interface Routes {
   speaks(asked: Asked): boolean
 }
 
-const known = new WeakMap<Snapshot, Routes>()
+const known = new WeakMap<ServedConfiguration, Routes>()
 
 /** The routes of a snapshot, compiled once. */
-export function routesOf(snapshot: Snapshot): Routes {
+export function routesOf(snapshot: ServedConfiguration): Routes {
   let routes = known.get(snapshot)
   if (!routes) known.set(snapshot, (routes = createRoutes(snapshot)))
   return routes
@@ -54,7 +54,7 @@ export function routesOf(snapshot: Snapshot): Routes {
  * the path's first segment is that of a route: a mistake in such a path is told to its client. It is for people, so it
  * is also preferred to an alias by clients that ask for HTML, and none that accepts only other types gets it.
  */
-function createRoutes(snapshot: Snapshot): Routes {
+function createRoutes(snapshot: ServedConfiguration): Routes {
   const router = new Router({ sensitive: true, strict: false })
   // Most requests go to a path without parameters, which is found without matching patterns.
   const fixed = new Map<string, Map<string, Endpoint>>()

@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import Koa from 'koa'
 import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
-import type { Live } from '../live/live.ts'
-import type { Snapshot } from '../live/snapshot.ts'
+import type { ConfigurationSource, ServedConfiguration } from './configuration-source.ts'
 import { administer, isAdministrative } from './administrative.ts'
 import { discardBody, hasBody } from './body.ts'
 import { isPreflight } from './cors.ts'
@@ -28,20 +28,35 @@ import type { Asked, Matched } from './routes.ts'
 import { ExchangeScope } from './scope.ts'
 import { Shares } from './shares.ts'
 import type { Spool } from './spool.ts'
-import { Sockets, wantsSocket } from './socket.ts'
 
 // Importing this module would evaluate all its exports, among them `fetch` with its dependencies.
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface HttpOptions {
-  readonly live: Live
+  readonly live: ConfigurationSource
   readonly log: Logger
   readonly limits: HttpLimits
   readonly budget: Room
   /** Files for bodies that are too large for memory. */
   readonly spool: Spool
+  /** Makes what accepts WebSockets. `memory` shares the memory of clients; `closing` says whether nothing new is accepted. */
+  readonly openUpgrades: (memory: Shares, closing: () => boolean) => Upgrades
   /** Whether the gateway is about to stop. Clients are then asked to close their connections. */
   readonly draining: () => boolean
+}
+
+/** What accepts WebSockets. */
+export interface Upgrades {
+  /** Whether a request asks for a WebSocket; any other upgrade is ignored, as RFC 9110 section 7.8 allows. */
+  wants(request: IncomingMessage): boolean
+  /** Handles an `upgrade` event of the server. */
+  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void
+  /** Pings every socket each time so many milliseconds have passed. */
+  beatEvery(milliseconds: number): void
+  /** Checks whether the client of each socket is still authorized. */
+  recheck(): void
+  /** Closes each socket after its current answer; after `deadline` milliseconds answers are aborted. */
+  close(deadline: number): Promise<void>
 }
 
 /** A server for HTTP and WebSockets. */
@@ -65,7 +80,7 @@ interface Running {
   readonly scopes: Set<ExchangeScope>
   readonly lasting: Lasting
   /** Redacts secrets in a text. */
-  readonly scrub: Live['scrub']
+  readonly scrub: ConfigurationSource['scrub']
 }
 
 /** The settings for the requests that one configuration serves. */
@@ -83,7 +98,15 @@ interface Connection {
 }
 
 /** The HTTP server: Koa in front, the pipelines of the current snapshot behind its router. */
-export function createHttpServer({ live, log, limits, budget, spool, draining }: HttpOptions): HttpServer {
+export function createHttpServer({
+  live,
+  log,
+  limits,
+  budget,
+  spool,
+  openUpgrades,
+  draining,
+}: HttpOptions): HttpServer {
   let closing = false
   const memory = new Shares(budget, limits.shares.memory)
   const disk = new Shares(byteBudgetOf(limits.spool), limits.shares.disk)
@@ -96,9 +119,9 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     return connection
   }
   let probe = 60_000
-  const sockets = new Sockets({ live, log, limits: limits.sockets, budget, shares: memory, closing: () => closing })
-  const known = new WeakMap<Snapshot, Serving>()
-  const servingOf = (snapshot: Snapshot): Serving => {
+  const upgrades = openUpgrades(memory, () => closing)
+  const known = new WeakMap<ServedConfiguration, Serving>()
+  const servingOf = (snapshot: ServedConfiguration): Serving => {
     let serving = known.get(snapshot)
     if (!serving) {
       const silence = snapshot.settings.server_config.keepalive.sse_interval
@@ -139,7 +162,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
       headersTimeout: limits.headers,
       connectionsCheckingInterval: limits.look,
       noDelay: true,
-      shouldUpgradeCallback: wantsSocket,
+      shouldUpgradeCallback: (request) => upgrades.wants(request),
       // The guard refuses it, like every other unsafe request.
       requireHostHeader: false,
     },
@@ -157,7 +180,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     socket.setKeepAlive(true, probe)
     socket.once('end', () => onHalfClose(socket, connection.response))
   })
-  server.on('upgrade', (request, stream, head) => sockets.upgrade(request, stream, head))
+  server.on('upgrade', (request, stream, head) => upgrades.upgrade(request, stream, head))
   server.on('connect', ({ method = '', url = '' }, stream) => {
     const error = new GatewayError('method_not_allowed', { method, path: url.slice(0, 256), allow: 'GET, POST' })
     refuseRaw(stream, error, live.scrub)
@@ -170,9 +193,9 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     heed(times) {
       server.keepAliveTimeout = times.idle
       probe = times.probe
-      sockets.beatEvery(times.beat)
+      upgrades.beatEvery(times.beat)
     },
-    recheck: () => sockets.recheck(),
+    recheck: () => upgrades.recheck(),
     async drain(deadline) {
       closing = true
       for (const leave of running.lasting) leave()
@@ -180,7 +203,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
       const busy = () => running.scopes.size > 0
       await Promise.all([
         drain(server, { busy, deadline, cut, abortTimeout: limits.abortTimeout }),
-        sockets.close(deadline),
+        upgrades.close(deadline),
       ])
     },
   }

@@ -3,8 +3,7 @@ import type { Logger } from 'pino'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Ingress, Outcome, Session } from '../spec/slots.ts'
 import type { Principal } from '../spec/principal.ts'
-import type { Live } from '../live/live.ts'
-import type { Snapshot } from '../live/snapshot.ts'
+import type { ConfigurationSource, ServedConfiguration } from './configuration-source.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import type { BodyReader } from '../spec/source.ts'
@@ -39,7 +38,7 @@ export function upgradeOf(request: IncomingMessage, edge: Pick<Edge, 'proxies' |
 }
 
 /** The running configuration's settings for identifying clients of sockets. */
-export function currentEdge(live: Live): Edge {
+export function currentEdge(live: ConfigurationSource): Edge {
   const snapshot = live.acquire()
   const edge = edgeOf(snapshot, live)
   live.release(snapshot)
@@ -47,21 +46,21 @@ export function currentEdge(live: Live): Edge {
 }
 
 /** Where sockets of a path are routed now; the error `not_found` when no route has the path. */
-export function routeAt(live: Live, path: string): Matched {
+export function routeAt(live: ConfigurationSource, path: string): Matched {
   const snapshot = live.acquire()
   const route = socketRoute(snapshot, path)
   live.release(snapshot)
   return route
 }
 
-function socketRoute(snapshot: Snapshot, path: string): Matched {
+function socketRoute(snapshot: ServedConfiguration, path: string): Matched {
   const matched = routesOf(snapshot).match({ method: 'WS', path })
   if (!('error' in matched)) return matched
   return { ...matched, error: new GatewayError('not_found', { method: 'WS', path: path.slice(0, 256) }) }
 }
 
 /** Where sockets of a path are routed. Throws `not_found` when no route has the path. */
-export function socketEndpoint(snapshot: Snapshot, path: string): Endpoint {
+export function socketEndpoint(snapshot: ServedConfiguration, path: string): Endpoint {
   const matched = socketRoute(snapshot, path)
   if ('error' in matched) throw matched.error
   return matched
@@ -92,7 +91,11 @@ export function upgradeIngress(upgrade: Upgrade, endpoint: Endpoint): Ingress {
  * Runs the stages that authenticate the client, on the upgrade alone. Rejects as they do, and with `not_found` when
  * no route serves sockets at the path.
  */
-export async function admit(live: Live, upgrade: Upgrade, scope: ExchangeScope): Promise<Principal | undefined> {
+export async function admit(
+  live: ConfigurationSource,
+  upgrade: Upgrade,
+  scope: ExchangeScope,
+): Promise<Principal | undefined> {
   const snapshot = live.acquire()
   try {
     const endpoint = socketEndpoint(snapshot, upgrade.path)
@@ -106,12 +109,12 @@ export async function admit(live: Live, upgrade: Upgrade, scope: ExchangeScope):
 
 /** Checks repeatedly whether the client of an open socket is still authorized. */
 export class Standing {
-  readonly #live: Live
+  readonly #live: ConfigurationSource
   readonly #log: Logger
   readonly #upgrade: Upgrade
   #looking = false
 
-  constructor(live: Live, log: Logger, upgrade: Upgrade) {
+  constructor(live: ConfigurationSource, log: Logger, upgrade: Upgrade) {
     this.#live = live
     this.#log = log
     this.#upgrade = upgrade
@@ -154,7 +157,11 @@ async function runAccess({ access, scrub }: CompiledPipeline, slots: Bag, scope:
 }
 
 /** The outcome of authenticating a socket: 101 when it may open or stay open, otherwise the error. */
-function accessOutcome(error: GatewayError | undefined, scope: ExchangeScope, scrub: Live['scrub']): Outcome {
+function accessOutcome(
+  error: GatewayError | undefined,
+  scope: ExchangeScope,
+  scrub: ConfigurationSource['scrub'],
+): Outcome {
   const common = { duration: scope.elapsed(), bytes: 0 }
   if (error === undefined) return { ...common, status: 101, result: 'completed' }
   const { status } = error.failure

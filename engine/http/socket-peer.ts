@@ -6,7 +6,7 @@ import type { AnyClientCodec, SocketPrinter } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Outcome } from '../spec/slots.ts'
-import type { Live } from '../live/live.ts'
+import type { ConfigurationSource } from './configuration-source.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import { answerHold, ampleRoom } from '../stream/byte-budget.ts'
 import { Arrivals } from './arrivals.ts'
@@ -25,7 +25,7 @@ import { SocketSession } from './socket-session.ts'
 
 /** Options common to all sockets. */
 export interface SocketOptions {
-  readonly live: Live
+  readonly live: ConfigurationSource
   readonly log: Logger
   readonly limits: SocketLimits
   readonly budget: ByteBudget

@@ -14,6 +14,7 @@ import type { CloseReason } from './close-reason.ts'
 import { suspicious } from './guard.ts'
 import { refuseRaw } from './raw.ts'
 import { ExchangeScope } from './scope.ts'
+import type { Upgrades } from './server.ts'
 import { admit, currentEdge, isCrossSite, routeAt, upgradeOf } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import { errorMessage } from './socket-message.ts'
@@ -21,11 +22,6 @@ import { Peer } from './socket-peer.ts'
 import { SocketExchanges } from './socket-exchange.ts'
 import type { SocketServerOptions } from './socket-exchange.ts'
 import { Tally } from './tally.ts'
-
-/** Whether a request asks for a WebSocket; any other upgrade is ignored, as RFC 9110 section 7.8 allows. */
-export function wantsSocket({ method, headers: { upgrade } }: IncomingMessage): boolean {
-  return method === 'GET' && upgrade?.toLowerCase() === 'websocket'
-}
 
 /** A client that opens a socket: accepted with its share of the byte budget, or refused with a reason. */
 type Visitor = { readonly share: ByteBudget } | { readonly refused: GatewayError; readonly closeReason: CloseReason }
@@ -50,7 +46,7 @@ interface AnyPeer {
 const refusedMessage = 1024
 
 /** Accepts WebSockets for the pipelines with a `WS` route, and counts them. */
-export class Sockets {
+export class Sockets implements Upgrades {
   readonly #options: SocketServerOptions
   readonly #server: WebSocketServer
   /** Opens sockets that only send the reason of their close: a browser shows no other reason. */
@@ -89,7 +85,10 @@ export class Sockets {
     this.#rechecking = setInterval(() => this.recheck(), recheck).unref()
   }
 
-  /** Handles an `upgrade` event of the server. */
+  wants({ method, headers: { upgrade } }: IncomingMessage): boolean {
+    return method === 'GET' && upgrade?.toLowerCase() === 'websocket'
+  }
+
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     stream.on('error', () => stream.destroy())
     this.#welcome(request, stream, head).catch((error: unknown) => {
@@ -98,7 +97,6 @@ export class Sockets {
     })
   }
 
-  /** Pings every socket each time so many milliseconds have passed. */
   beatEvery(milliseconds: number): void {
     if (milliseconds === this.#beat) return
     this.#beat = milliseconds
@@ -106,12 +104,10 @@ export class Sockets {
     this.#beating = setInterval(() => this.#peers.forEach((peer) => peer.beat()), milliseconds).unref()
   }
 
-  /** Checks whether the client of each socket is still authorized. */
   recheck(): void {
     for (const peer of this.#peers) void peer.recheck()
   }
 
-  /** Closes each socket after its current answer; after `deadline` milliseconds answers are aborted. */
   async close(deadline: number): Promise<void> {
     clearInterval(this.#beating)
     clearInterval(this.#rechecking)
