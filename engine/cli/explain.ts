@@ -1,6 +1,6 @@
 import { printDiagnostic } from '../config/diagnostics.ts'
 import { didYouMean } from '../config/suggest.ts'
-import { loadConfiguration } from '../live/configuration.ts'
+import { loadConfiguration } from '../live/load-configuration.ts'
 import { planSteps, printPlan } from '../pipeline/plan.ts'
 import { accessOf } from '../spec/access.ts'
 import { errors } from '../spec/error-table.ts'

@@ -69,7 +69,7 @@ async function declarePlugins(
   exit: (code: number) => void,
 ): Promise<void> {
   const { declareCommand } = await import('./declare-command.ts')
-  const { loadConfiguration } = await import('../live/configuration.ts')
+  const { loadConfiguration } = await import('../live/load-configuration.ts')
   const { environment, folder: root } = terminal
   // A separate parser: otherwise its options would still be set when the command's arguments are parsed.
   const parser = makeProgram(terminal, () => undefined)

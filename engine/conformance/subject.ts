@@ -1,7 +1,7 @@
 import type { AnyProvider } from '../spec/provider.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { makeCatalog } from '../live/catalog.ts'
-import type { Configuration } from '../live/configuration.ts'
+import type { Configuration } from '../config/configuration.ts'
 import { emptyGateway } from '../live/gateway-host.ts'
 import { hostMaker } from '../live/host-maker.ts'
 import { unopenedViews } from '../live/views.ts'

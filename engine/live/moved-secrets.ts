@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../spec/json.ts'
 import type { ProviderType } from '../spec/provider-type.ts'
 import type { AnyRecord } from '../spec/record.ts'
 import { upstreamProperties } from '../upstream/settings.ts'
-import type { Configuration } from './configuration.ts'
+import type { Configuration } from '../config/configuration.ts'
 
 type Decides = (field: string) => boolean
 

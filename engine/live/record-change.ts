@@ -11,7 +11,7 @@ import type { AnyRecord } from '../spec/record.ts'
 import type { RecordChange } from '../spec/record-access.ts'
 import type { RecordWrite, StoredRecord, StoredRecords } from '../store/records.ts'
 import type { DeletedRecordsTable } from '../store/tables.ts'
-import type { Configuration } from './configuration.ts'
+import type { Configuration } from '../config/configuration.ts'
 import { refusalOfMove } from './moved-secrets.ts'
 
 /** Changes with an effect: what has to be written, and all stored records after it. */

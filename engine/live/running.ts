@@ -7,7 +7,7 @@ import { planSteps } from '../pipeline/plan.ts'
 import type { Planning } from '../pipeline/plan.ts'
 import { accessOf } from '../spec/access.ts'
 import type { HostStatus } from '../spec/host.ts'
-import type { Configuration } from './configuration.ts'
+import type { Configuration } from '../config/configuration.ts'
 import type { Finding, PipelineView, Running } from '../spec/running.ts'
 
 /** What is known of the running configuration beside its contents. */

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { loadConfiguration, withStored } from '../../../engine/live/configuration.ts'
+import { loadConfiguration, withStored } from '../../../engine/live/load-configuration.ts'
 import type { StoredRecord } from '../../../engine/store/records.ts'
 import { shipped } from '../../../engine/config/shipped.ts'
 import { startServe } from './process.ts'

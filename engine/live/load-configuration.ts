@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Configuration } from '../config/configuration.ts'
 import { isReachable } from '../config/file-checks.ts'
 import { guessableBy } from '../config/guessable.ts'
 import { hashContents } from '../config/files.ts'
@@ -22,19 +23,16 @@ import { namesOfRecords, typedRecords } from '../config/records.ts'
 import type { RecordSet } from '../config/records.ts'
 import { display } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
-import type { Settings } from '../config/settings.ts'
 import { defaultConfigFile, shipped as everything } from '../config/shipped.ts'
 import type { Shipped } from '../config/shipped.ts'
 import { sectionType, valuesOf } from '../config/sections.ts'
-import type { Overridden } from '../config/placed-settings.ts'
 import type { SectionSet } from '../config/sections.ts'
 import { fitSections } from '../config/stored-sections.ts'
 import { readSource } from '../config/source.ts'
 import { besideStored, noteOfVendors, readVendors } from '../config/vendors.ts'
-import type { Vendors } from '../config/vendors.ts'
 import type { Source } from '../config/source.ts'
 import { fitRecords, leftOutLine } from '../config/stored-records.ts'
-import type { LeftOut, Unopened } from '../config/stored-records.ts'
+import type { Unopened } from '../config/stored-records.ts'
 import type { Advice } from '../pipeline/check-duties.ts'
 import { unpaidDuty } from '../pipeline/duty-proof.ts'
 import { loadPipelines } from '../pipeline/load.ts'
@@ -57,53 +55,6 @@ export interface ConfigurationOptions {
   readonly environment: Environment
   /** Plugins and pipelines available without configuration; default: those of the product. */
   readonly shipped?: Shipped
-}
-
-/** A configuration as loaded and checked; nothing is opened or built. */
-export interface Configuration {
-  readonly source: Source
-  /** Present: the file adds what the environment switches on in the built-in configuration. */
-  readonly vendors?: Vendors
-  /** Both files, as far as they were read. */
-  readonly sources: readonly Source[]
-  /** The expected configuration file, if it does not exist and the shipped configuration is used. */
-  readonly without?: string
-  /** Present: the file has nothing in it, not even a comment. That is no mistake, unless it had something before. */
-  readonly blank?: Diagnostic
-  /** Absent when the configuration file has mistakes. */
-  readonly settings: Settings | undefined
-  /** The records declared in the files that their schemas accept. */
-  readonly records: RecordSet
-  /** The sections of `server_config`, and the settings that the environment overrides. */
-  readonly sections: SectionSet
-  readonly overridden: readonly Overridden[]
-  readonly registry: Registry
-  readonly pipelines: readonly Pipeline[]
-  /** Sorted; empty: no mistakes. */
-  readonly diagnostics: readonly Diagnostic[]
-  /** Probable mistakes that do not prevent serving. */
-  readonly warnings: readonly Diagnostic[]
-  /** Warnings that depend on settings, also on those that hold no longer. */
-  readonly advice: readonly Advice[]
-  /** What an operator wants on purpose, and should not forget. */
-  readonly notes: readonly Diagnostic[]
-  /** Lines that name the records that are off, with the reason. */
-  readonly off: readonly string[]
-  /** The unset variables that switch records off, where they stand; none in the configuration of the product. */
-  readonly unset: readonly Diagnostic[]
-  /**
-   * Revision of the stored records it contains, and the stored records left out because they contradict the rest;
-   * absent: only the file was loaded.
-   */
-  readonly revision?: number
-  readonly leftOut?: readonly LeftOut[]
-  /** Hash of the contents as they were read, so that a file that changes during loading gives a new hash next time. */
-  readonly version: string
-  /** The same without the stored records. */
-  readonly fileVersion: string
-  /** The files it was loaded from, and the folders to watch for changes. */
-  readonly files: readonly string[]
-  readonly folders: readonly string[]
 }
 
 /**
