@@ -23,7 +23,7 @@ export type { Form, FormFile } from './http/form.ts'
 
 // Requests: the token of their client
 export { bearerToken } from './http/bearer.ts'
-export { network } from './http/network.ts'
+export { network } from './http/shares.ts'
 
 // Sub-exchanges: making the request, reading the reply
 export { asking, replyJson } from './http/asking.ts'

@@ -1,6 +1,6 @@
 import { placesOf } from '../spec/catalog.ts'
 import type { Candidate, Catalog, ModelRecord } from '../spec/catalog.ts'
-import type { Choice } from '../spec/choice.ts'
+import type { Choice } from '../spec/pricing.ts'
 import type { Host } from '../spec/host.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'

@@ -2,8 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'
-import type { Lap, StagePlace, Timing } from '../spec/scope.ts'
-import type { TraceContext } from '../spec/trace.ts'
+import type { Lap, StagePlace, Timing, TraceContext } from '../spec/scope.ts'
 import type { RunScope } from '../pipeline/step.ts'
 import type { Settlement } from '../pipeline/settlement.ts'
 

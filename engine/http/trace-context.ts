@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { TraceContext } from '../spec/trace.ts'
+import type { TraceContext } from '../spec/scope.ts'
 
 /** Version, trace, parent and flags; later versions may append more (W3C Trace Context, section 3.2.2). */
 const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 import type { Json } from '../spec/json.ts'
-import type { FirstProcess } from '../spec/first-process.ts'
+import type { FirstProcess } from '../spec/service-host.ts'
 
 /** Milliseconds that a process waits for an answer of the first one, which only fails to answer when it ends. */
 const PATIENCE = 10_000

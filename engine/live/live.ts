@@ -9,12 +9,11 @@ import { loadConfiguration } from './load-configuration.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { Following } from './following.ts'
 import { RunningStatus } from './running.ts'
-import { logLive, logRecordsLive, logRefused } from './live-log.ts'
 import { holdsTheSame, missesOf, openWithStored, readStored } from './open-stored.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
 import { tellReload } from './told-reload.ts'
-import { Turns } from './turns.ts'
 import { Users } from './users.ts'
+import type { Logger } from 'pino'
 
 type Findings = readonly Diagnostic[]
 
@@ -266,5 +265,58 @@ export class Live {
     const before = this.#current
     if ((await this.#goLive(snapshot, files, stored)) && before)
       logRecordsLive(this.#options.gateway.log, snapshot, before)
+  }
+}
+
+/** Logs why a configuration does not go live. */
+export function logRefused(log: Logger, findings: readonly Diagnostic[], current: Snapshot | undefined): void {
+  for (const finding of findings) log.error(printDiagnostic(finding))
+  if (current) log.error({ version: current.version }, 'the new configuration is refused; the last good one stays')
+}
+
+/** Logs that a configuration is live, with its warnings. */
+export function logLive(log: Logger, snapshot: Snapshot, isFirst: boolean): void {
+  for (const line of worthKnowing(snapshot)) log.warn(line)
+  // The first configuration serves only once the gateway listens, which is logged elsewhere.
+  if (!isFirst) log.info({ version: snapshot.version }, 'the configuration is live')
+}
+
+/** Logs that the current stored records are live, with warnings that are new. */
+export function logRecordsLive(log: Logger, snapshot: Snapshot, before: Snapshot): void {
+  const told = new Set(worthKnowing(before))
+  for (const line of worthKnowing(snapshot)) if (!told.has(line)) log.warn(line)
+  for (const { stored } of before.leftOut)
+    if (snapshot.records.get(stored.type)?.some(({ name, given }) => given.stored && name === stored.name))
+      log.info(`${stored.type} "${stored.name}" is no longer left out`)
+  log.info({ version: snapshot.version }, 'the stored records are live')
+}
+
+function worthKnowing({ warnings, off, without }: Snapshot): readonly string[] {
+  // Without a configuration file, the providers that are off are of no interest.
+  return [...warnings.map(printDiagnostic), ...(without === undefined ? off : [])]
+}
+
+/** Runs reloads and changes of a configuration one after the other. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve()
+  #opening: Promise<unknown> = Promise.resolve()
+
+  /** Runs `work` after all earlier work has ended. Its failure reaches its caller only. */
+  take<T>(work: () => T | Promise<T>): Promise<T> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  /** Marks the current work as opening something, for which `opened` waits. */
+  opens<T>(working: T | Promise<T>): Promise<T> {
+    const opening = Promise.resolve(working)
+    this.#opening = opening.catch(() => undefined)
+    return opening
+  }
+
+  /** Resolves when the work marked by `opens` has ended. */
+  get opened(): Promise<unknown> {
+    return this.#opening
   }
 }

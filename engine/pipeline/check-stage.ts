@@ -1,6 +1,6 @@
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import type { Registry } from '../config/registry.ts'
-import { Refusal } from '../spec/refusal.ts'
+import { Refusal } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { SectionReport } from '../spec/service.ts'
 import type { AnyStage, KnownServices } from '../spec/stage.ts'

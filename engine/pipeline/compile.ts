@@ -1,5 +1,4 @@
-import { GatewayError } from '../spec/error.ts'
-import { Refusal } from '../spec/refusal.ts'
+import { GatewayError, Refusal } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { AnyAction } from '../spec/action.ts'
 import { duration } from '../spec/duration.ts'

@@ -1,5 +1,5 @@
 import type { ModelRecord } from './catalog.ts'
-import type { Choice } from './choice.ts'
+import type { Choice } from './pricing.ts'
 import type { ErrorDialect, ErrorParser, ErrorPrinter, Failure } from './error.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'

@@ -1,5 +1,5 @@
 import type { Json } from './json.ts'
-import type { TraceContext } from './trace.ts'
+import type { TraceContext } from './scope.ts'
 
 /** A stored value with its version, which changes with every write. */
 export interface Held {

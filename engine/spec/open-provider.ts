@@ -1,11 +1,11 @@
-import type { Choice } from './choice.ts'
+import type { JSONSchema } from 'json-schema-to-ts'
+import type { Choice } from './pricing.ts'
 import type { ErrorCode } from './error-table.ts'
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Dialed } from './leg.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
-import type { Scope } from './scope.ts'
+import type { Scope, TraceContext } from './scope.ts'
 import type { Body, Source } from './source.ts'
-import type { TraceContext } from './trace.ts'
 
 /** Traits of an offer that codecs take into account when they print for it; each codec documents its own. */
 export type Traits = Readonly<Record<string, Json>>
@@ -107,4 +107,24 @@ export interface Provider {
   /** Its keys that are not used at present, if it has several. */
   cooling?(): readonly CoolingKey[]
   close?(): Promise<void>
+}
+
+/** A preset of a provider type, as it is shown to choose from. */
+export interface ProviderPreset {
+  /** The word in `preset`. */
+  readonly name: string
+  readonly base_url: string
+  /** The usual environment variable of the key; absent: no key is needed. */
+  readonly env?: string
+}
+
+/** A type of provider, as far as it can be told without opening one. */
+export interface ProviderType {
+  readonly name: string
+  readonly summary: string
+  readonly config: JSONSchema
+  readonly secrets?: readonly string[]
+  readonly destinations?: readonly string[]
+  readonly presets?: readonly ProviderPreset[]
+  offers(config: JsonObject): readonly Offering[]
 }

@@ -1,8 +1,7 @@
 import type { ConfigOf } from './config.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
-import type { Offering, Provider } from './open-provider.ts'
-import type { ProviderPreset, ProviderType } from './provider-type.ts'
+import type { Offering, Provider, ProviderPreset, ProviderType } from './open-provider.ts'
 import type { ServiceName, Views } from './service.ts'
 
 /** A provider type. One file with such a type adds a vendor. */

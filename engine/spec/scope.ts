@@ -1,5 +1,4 @@
 import type { Json } from './json.ts'
-import type { TraceContext } from './trace.ts'
 
 /** The part of an exchange that is in no slot: its id, its abort and end, and notes of stages. */
 export interface Scope {
@@ -66,4 +65,13 @@ export interface StagePlace {
 export interface Timing {
   readonly name: string
   readonly milliseconds: number
+}
+
+/**
+ * The parent of an exchange according to its client (W3C Trace Context, sections 3.2 and 3.3): the values of the two
+ * headers.
+ */
+export interface TraceContext {
+  readonly traceparent: string
+  readonly tracestate?: string
 }

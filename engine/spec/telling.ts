@@ -1,7 +1,6 @@
 import type { Operation } from './operation.ts'
-import type { Scope } from './scope.ts'
+import type { Scope, TraceContext } from './scope.ts'
 import type { Reply, Slots } from './slots.ts'
-import type { TraceContext } from './trace.ts'
 import type { Bill } from './usage.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Appender, RowCounters } from '../spec/appender.ts'
+import type { Appender, RowCounters } from '../spec/service-host.ts'
 import type { Batch, Written } from './row-writer.ts'
 import { RowLines } from './row-lines.ts'
 import type { Stored } from './row-lines.ts'

@@ -5,7 +5,7 @@ import { RowSpill, spilledTables } from './row-spill.ts'
 import type { Spilled } from './row-spill.ts'
 import { readLine } from './row-lines.ts'
 import type { Columns } from './row-lines.ts'
-import type { AppenderOptions } from '../spec/appender.ts'
+import type { AppenderOptions } from '../spec/service-host.ts'
 
 /** What became of rows. */
 export interface Written {

@@ -1,4 +1,4 @@
-import { Refusal } from '../spec/refusal.ts'
+import { Refusal } from '../spec/error.ts'
 
 /** Where requests to a provider go: its base address, and operations served at other addresses. */
 export interface Addresses {

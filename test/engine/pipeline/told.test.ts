@@ -1,7 +1,7 @@
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import type { RunScope, Step } from '../../../engine/pipeline/step.ts'
-import { toldStage, toldTry } from '../../../engine/pipeline/told.ts'
+import { toldStage, toldTry } from '../../../engine/pipeline/interpret.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import type { ToldStage } from '../../../engine/spec/telling.ts'
 import { TestScope } from './stubs.ts'
