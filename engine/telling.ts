@@ -3,6 +3,7 @@ import type { Channel } from 'node:diagnostics_channel'
 import { asGatewayError } from './spec/error.ts'
 import type { Reply } from './spec/slots.ts'
 import type { Told, ToldEnd, ToldError, ToldReply } from './spec/telling.ts'
+import type { Diagnostic } from './config/diagnostics.ts'
 
 /** The three diagnostics channels of one kind. */
 export class Telling<M extends ToldEnd> {
@@ -61,3 +62,30 @@ export const stages = new Telling<Told['stage']>('stage')
 export const attempts = new Telling<Told['attempt']>('attempt')
 export const calls = new Telling<Told['call']>('call')
 export const reloads = new Telling<Told['reload']>('reload')
+
+/** A loaded configuration with all its findings. */
+interface Read {
+  readonly version: string
+  readonly findings: readonly Diagnostic[]
+  /** Whether it went live. */
+  readonly live: boolean
+}
+
+/** Loads a configuration, reports the load to listeners, and returns the findings. */
+export async function tellReload(
+  previous: string | undefined,
+  read: () => Promise<Read>,
+): Promise<readonly Diagnostic[]> {
+  if (!reloads.heard) return (await read()).findings
+  const over = reloads.begin(previous === undefined ? {} : { previous })
+  try {
+    const { version, findings, live } = await read()
+    const refused = findings.length > 0
+    const result = refused ? 'refused' : live ? 'live' : 'unchanged'
+    over(refused ? { code: findings[0]?.code ?? '' } : undefined, { version, findings: findings.length, result })
+    return findings
+  } catch (thrown) {
+    over(toldError(thrown))
+    throw thrown
+  }
+}

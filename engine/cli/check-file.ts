@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { sortDiagnostics } from '../config/diagnostics.ts'
+import { sortDiagnostics, display } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { loadSettings } from '../config/load-settings.ts'
-import { display } from '../config/diagnostics.ts'
 import { fileProperties } from '../config/file-properties.ts'
 import { namesOfRecords } from '../config/records.ts'
 import { readSource } from '../config/source.ts'
@@ -13,7 +12,6 @@ import type { PipelineText } from '../pipeline/load.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'
 import { parseFixture } from './fixture/parse.ts'
-import { fencedBlocks } from './markdown-blocks.ts'
 import { WrongUse } from './terminal.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -87,4 +85,33 @@ function kindOf(value: Json, { registry }: Configuration): 'pipeline' | 'configu
   if (['stages', 'endpoints', 'aliases'].some((word) => Object.hasOwn(value, word))) return 'pipeline'
   const fields = fileProperties(registry)
   return Object.keys(value).some((key) => Object.hasOwn(fields, key)) ? 'configuration' : undefined
+}
+
+/** A fenced block of a Markdown file. */
+export interface Block {
+  /** Its text, preceded by empty lines so that line numbers match those of the file. */
+  readonly text: string
+  /** Number of its first line, from 1. */
+  readonly line: number
+}
+
+/** The fenced blocks in some languages (CommonMark, section 4.5). Their own indentation is kept. */
+export function fencedBlocks(markdown: string, languages: readonly string[]): Block[] {
+  const blocks: Block[] = []
+  let open: { fence: string; wanted: boolean; line: number; lines: string[] } | undefined
+  for (const [index, line] of markdown.split(/\r?\n/).entries()) {
+    const [, fence, info] = /^\s{0,64}(`{3,}|~{3,})\s{0,64}(.*)/.exec(line) ?? []
+    if (open === undefined) {
+      const language = (info ?? '').split(/\s/, 1)[0] ?? ''
+      if (fence !== undefined) open = { fence, wanted: languages.includes(language), line: index + 2, lines: [] }
+    } else if (fence?.startsWith(open.fence) && info === '') {
+      if (open.wanted) blocks.push(blockOf(open.line, open.lines))
+      open = undefined
+    } else open.lines.push(line)
+  }
+  return blocks
+}
+
+function blockOf(line: number, lines: readonly string[]): Block {
+  return { line, text: '\n'.repeat(line - 1) + lines.join('\n') }
 }

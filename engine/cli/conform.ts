@@ -2,13 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check } from '../conformance/check.ts'
 import { Rig } from '../conformance/rig.ts'
 import type { Subject } from '../conformance/rig.ts'
-import { subjectOf } from '../conformance/subject.ts'
 import { checksFor } from '../conformance/suite.ts'
 import { didYouMean } from '../config/suggest.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { WrongUse } from './terminal.ts'
 import type { Terminal } from './terminal.ts'
 import { count, printJson } from './text.ts'
+import type { AnyProvider } from '../spec/provider.ts'
+import type { JsonObject } from '../spec/json.ts'
+import { makeCatalog } from '../live/catalog.ts'
+import { emptyGateway } from '../live/gateway-host.ts'
+import { hostMaker } from '../live/host-maker.ts'
+import { unopenedViews } from '../live/views.ts'
+import { productVersion } from '../version.ts'
 
 /** Timeout of a check in milliseconds. */
 const deadline = 60_000
@@ -65,4 +71,30 @@ function printOutcome({ name, problem }: Outcome, terminal: Terminal): string {
   if (problem === null) return `  ${terminal.style('green', '✔')} ${name}`
   const why = problem.trimEnd().replaceAll(/^/gm, '      ')
   return `  ${terminal.style('red', '✘')} ${name}\n${why}`
+}
+
+/** Fields that checks set themselves. */
+const ownFields = ['headers', 'timeouts', 'max_connections', 'endpoint_base_urls']
+
+/**
+ * A provider type of a valid configuration as a subject, with the settings of the first provider of that type.
+ * @param settings settings to use instead
+ */
+export function subjectOf(plugin: AnyProvider, configuration: Configuration, settings?: JsonObject): Subject {
+  const { registry, settings: file } = configuration
+  if (file === undefined) throw new Error('the configuration is not right')
+  const declared = file.providers.find(({ type }) => type === plugin.name)?.config ?? {}
+  const fields = Object.entries(declared).filter(([name]) => !ownFields.includes(name))
+  return {
+    plugin,
+    settings: settings ?? Object.fromEntries(fields),
+    codecs: registry.codecs,
+    host() {
+      const gateway = emptyGateway(productVersion())
+      const kept = gateway.keep.lease()
+      const hostFor = hostMaker({ gateway, kept }, configuration, makeCatalog(file, new Map()))
+      const services = unopenedViews(registry, file)(plugin.uses)
+      return { host: hostFor({ name: `providers/${plugin.name}` }), services, close: () => kept.close() }
+    },
+  }
 }

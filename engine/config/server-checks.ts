@@ -1,11 +1,11 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { duration, isTooShort, tooShort } from '../spec/duration.ts'
+import { duration, isTooShort, tooShort, isDuration } from '../spec/duration.ts'
 import type { SectionReport, SettingsAround } from '../spec/service.ts'
 import type { TypedRecords } from '../spec/record.ts'
 import { isObject } from '../spec/json.ts'
 import { rangesOf } from './address-ranges.ts'
-import { checkTimeouts } from './timeout-checks.ts'
 import type { serverSettings } from './server-settings.ts'
+import type { JsonObject } from '../spec/json.ts'
 
 type Sections = typeof serverSettings.properties
 
@@ -75,4 +75,20 @@ function isOrigin(text: string): boolean {
   if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text
   // Origins of browser extensions and applications have their own schemes.
   return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+$/.test(text)
+}
+
+/**
+ * Warns of time-outs in which nothing can be done, and of those that are longer than the whole (`total`).
+ * @param timeouts as they are written, without defaults
+ */
+export function checkTimeouts(
+  timeouts: JsonObject,
+  warn: (path: string[], code: string, message: string) => void,
+): void {
+  const { total } = timeouts
+  for (const [field, value] of Object.entries(timeouts)) {
+    if (isTooShort(value)) warn([field], 'timeout', tooShort)
+    else if (isDuration(total) && isDuration(value) && !isTooShort(total) && duration(value) > duration(total))
+      warn([field], 'timeout', `is longer than total (${total}), which ends the request before`)
+  }
 }

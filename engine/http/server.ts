@@ -11,13 +11,11 @@ import { isPreflight } from './cors.ts'
 import { byteBudgetOf } from '../stream/byte-budget.ts'
 import type { Room } from '../stream/byte-budget.ts'
 import type { Bag } from '../pipeline/bag.ts'
-import { drain } from './drain.ts'
 import { edgeOf } from './edge.ts'
 import type { Edge } from './edge.ts'
 import { errorReply, noReply, runExchange } from './exchange.ts'
 import type { Send } from './exchange.ts'
 import { suspicious } from './guard.ts'
-import { onHalfClose } from './half-close.ts'
 import { HttpIngress } from './ingress.ts'
 import type { ConnectionTimes, HttpLimits } from './limits.ts'
 import { refuseRaw, refuseUnreadable } from './raw.ts'
@@ -301,4 +299,67 @@ function share(headers: Record<string, string>, { vary = '', ...others }: Readon
 function askedBy({ method = 'GET', url = '/', headers }: IncomingMessage): Asked {
   const mark = url.indexOf('?')
   return { method, path: mark < 0 ? url : url.slice(0, mark), headers }
+}
+
+/** Milliseconds between two sweeps of idle connections. */
+const sweep = 250
+
+interface DrainOptions {
+  /** Whether any request is being answered. A request whose headers have not arrived does not count. */
+  readonly busy: () => boolean
+  /** Milliseconds that running requests have to finish. */
+  readonly deadline: number
+  /** Aborts the requests that still run at the deadline, so that their clients receive an error. */
+  readonly cut: () => void
+  /** Milliseconds for these errors to be sent before the connections are closed. */
+  readonly abortTimeout: number
+}
+
+/** Stops accepting connections, lets running requests finish, and closes each connection as it becomes idle. */
+export function drain(server: Server, { busy, deadline, cut, abortTimeout }: DrainOptions): Promise<void> {
+  return new Promise((resolve) => {
+    let quiet = false
+    const sweeping = setInterval(() => {
+      // Not on the first quiet sweep: the last bytes of a response may still be in a buffer.
+      if (quiet) server.closeAllConnections()
+      else server.closeIdleConnections()
+      quiet = !busy()
+    }, sweep)
+    let ending = setTimeout(() => {
+      cut()
+      ending = setTimeout(() => server.closeAllConnections(), abortTimeout)
+    }, deadline)
+    server.close(() => {
+      clearInterval(sweeping)
+      clearTimeout(ending)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+/** Milliseconds between the first two probes, and the maximum between any two. */
+const firstPause = 20
+const longestPause = 10_000
+
+/**
+ * Decides what the end of a connection (FIN) means for the response in progress. A client may close its sending side
+ * after the request and still read; a client that disconnected looks the same. Before the response has started,
+ * interim responses (102, RFC 9110 section 15.2) tell them apart: the system of a disconnected client answers with a
+ * reset. Afterwards, and in HTTP/1.0, which has no interim responses, the client counts as disconnected.
+ */
+function onHalfClose(socket: Socket, response: ServerResponse | undefined): void {
+  if (!response || response.writableEnded) return
+  if (response.headersSent || response.req.httpVersionMinor === 0) {
+    socket.destroy()
+    return
+  }
+  probe(response, firstPause)
+}
+
+function probe(response: ServerResponse, pause: number): void {
+  if (response.headersSent || response.closed) return
+  response.writeProcessing()
+  const next = setTimeout(probe, pause, response, Math.min(2 * pause, longestPause))
+  response.once('close', () => clearTimeout(next))
 }

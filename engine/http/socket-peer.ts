@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import type { AnyClientCodec, SocketPrinter } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
-import type { Outcome } from '../spec/slots.ts'
+import type { Outcome, Session } from '../spec/slots.ts'
 import type { ConfigurationSource } from './configuration-source.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import { answerHold, ampleRoom } from '../stream/byte-budget.ts'
@@ -21,7 +21,6 @@ import { ExchangeScope } from './scope.ts'
 import { Standing, messageIngress, routeAt, socketEndpoint } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import { answerWriter, errorMessage, readFields, readMessage } from './socket-message.ts'
-import { SocketSession } from './socket-session.ts'
 
 /** Options common to all sockets. */
 export interface SocketOptions {
@@ -244,5 +243,39 @@ export class Peer {
     this.#share.give(this.#next?.held ?? 0)
     this.#next = undefined
     this.#session.end()
+  }
+}
+
+interface Kept {
+  readonly value: unknown
+  readonly release: (() => void) | undefined
+}
+
+/** Values that stages keep for one socket. */
+export class SocketSession implements Session {
+  readonly #kept = new Map<string, Kept>()
+  #ended = false
+
+  get(word: string): unknown {
+    return this.#kept.get(word)?.value
+  }
+
+  set(word: string, value: unknown, release?: () => void): void {
+    this.delete(word)
+    // A turn may end after its socket.
+    if (this.#ended) release?.()
+    else this.#kept.set(word, { value, release })
+  }
+
+  delete(word: string): void {
+    const kept = this.#kept.get(word)
+    this.#kept.delete(word)
+    kept?.release?.()
+  }
+
+  /** The socket has closed: releases all values. */
+  end(): void {
+    this.#ended = true
+    for (const word of this.#kept.keys()) this.delete(word)
   }
 }

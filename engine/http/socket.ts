@@ -21,7 +21,6 @@ import { errorMessage } from './socket-message.ts'
 import { Peer } from './socket-peer.ts'
 import { SocketExchanges } from './socket-exchange.ts'
 import type { SocketServerOptions } from './socket-exchange.ts'
-import { Tally } from './tally.ts'
 
 /** A client that opens a socket: accepted with its share of the byte budget, or refused with a reason. */
 type Visitor = { readonly share: ByteBudget } | { readonly refused: GatewayError; readonly closeReason: CloseReason }
@@ -210,4 +209,29 @@ export class Sockets implements Upgrades {
 function chosen(offered: ReadonlySet<string>, spoken: string | undefined): string | false {
   if (spoken !== undefined) return offered.has(spoken) ? spoken : false
   return offered.values().find((one) => !one.includes('.')) ?? false
+}
+
+/** Counts per name, up to a limit. */
+class Tally {
+  readonly #limit: number
+  readonly #counts = new Map<string, number>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Adds one to `name`. Returns a function that subtracts it again, at most once; undefined at the limit. */
+  add(name: string): (() => void) | undefined {
+    const count = this.#counts.get(name) ?? 0
+    if (count >= this.#limit) return undefined
+    this.#counts.set(name, count + 1)
+    let counted = true
+    return () => {
+      if (!counted) return
+      counted = false
+      const left = (this.#counts.get(name) ?? 0) - 1
+      if (left > 0) this.#counts.set(name, left)
+      else this.#counts.delete(name)
+    }
+  }
 }

@@ -11,10 +11,14 @@ import { withStored } from './load-configuration.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
 import { refusalOf } from './change-refusal.ts'
-import { refusePrivateAddresses } from './private-addresses.ts'
 import { bodyOf, nameOf, planChanges, possibleNames } from './record-change.ts'
 import { viewsOf } from './section-views.ts'
 import type { Loading, Snapshot } from './snapshot.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Path } from '../config/diagnostics.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json } from '../spec/json.ts'
+import { refuseBeyond, refuseLinkLocal } from '../upstream/reach.ts'
 
 /** The running state that a change applies to. */
 export interface Running {
@@ -115,4 +119,35 @@ function refuseVariables(change: RecordChange): void {
 
 function unavailable(error: unknown): never {
   throw new GatewayError('store_unavailable', {}, { cause: error })
+}
+
+/**
+ * Throws `private_address` for a changed provider with an address that is, or resolves to, one to which it may not
+ * connect. The addresses are checked again when it connects.
+ */
+async function refusePrivateAddresses(
+  changes: readonly RecordChanged[],
+  { noted }: Pick<Snapshot, 'noted'>,
+): Promise<void> {
+  for (const { type, name, before, after } of changes) {
+    if (type !== 'provider' || after === undefined || isDeepStrictEqual(before?.value, after.value)) continue
+    refuseLinkLocal(after.value)
+    const reach = after.value['allow_private'] === true ? 'private' : 'public'
+    const written = [...addressesIn(after.value['config'] ?? null, ['config'])]
+    const places = new Map<string, { readonly url: URL; readonly param: string }>()
+    for (const url of noted.get(name) ?? []) places.set(url.hostname, { url, param: 'allow_private' })
+    for (const { url, path } of written) places.set(url.hostname, { url, param: printPath(path) })
+    for (const { url, param } of places.values()) await refuseBeyond(reach, url, param)
+  }
+}
+
+/** The addresses in a value, with their paths. */
+function* addressesIn(value: Json, path: Path): Generator<{ readonly url: URL; readonly path: Path }> {
+  if (typeof value === 'string') {
+    const url = value.includes('://') ? URL.parse(value) : null
+    if (url !== null && url.hostname !== '') yield { url, path }
+  } else if (Array.isArray(value))
+    for (const [index, item] of (value as readonly Json[]).entries()) yield* addressesIn(item, [...path, index])
+  else if (isObject(value))
+    for (const [name, member = null] of Object.entries(value)) yield* addressesIn(member, [...path, name])
 }

@@ -11,14 +11,14 @@ import { Following } from './following.ts'
 import { RunningStatus } from './running.ts'
 import { holdsTheSame, missesOf, openWithStored, readStored } from './open-stored.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
-import { tellReload } from './told-reload.ts'
+import { tellReload } from '../telling.ts'
 import { Users } from './users.ts'
 import type { Logger } from 'pino'
 
 type Findings = readonly Diagnostic[]
 
 /** Options for keeping a configuration live. */
-export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold' | 'later'> {
+interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold' | 'later'> {
   /** Called with each configuration that goes live, including the first, just before requests see it. */
   readonly onSwap?: (snapshot: Snapshot) => void
 }
@@ -269,20 +269,20 @@ export class Live {
 }
 
 /** Logs why a configuration does not go live. */
-export function logRefused(log: Logger, findings: readonly Diagnostic[], current: Snapshot | undefined): void {
+function logRefused(log: Logger, findings: readonly Diagnostic[], current: Snapshot | undefined): void {
   for (const finding of findings) log.error(printDiagnostic(finding))
   if (current) log.error({ version: current.version }, 'the new configuration is refused; the last good one stays')
 }
 
 /** Logs that a configuration is live, with its warnings. */
-export function logLive(log: Logger, snapshot: Snapshot, isFirst: boolean): void {
+function logLive(log: Logger, snapshot: Snapshot, isFirst: boolean): void {
   for (const line of worthKnowing(snapshot)) log.warn(line)
   // The first configuration serves only once the gateway listens, which is logged elsewhere.
   if (!isFirst) log.info({ version: snapshot.version }, 'the configuration is live')
 }
 
 /** Logs that the current stored records are live, with warnings that are new. */
-export function logRecordsLive(log: Logger, snapshot: Snapshot, before: Snapshot): void {
+function logRecordsLive(log: Logger, snapshot: Snapshot, before: Snapshot): void {
   const told = new Set(worthKnowing(before))
   for (const line of worthKnowing(snapshot)) if (!told.has(line)) log.warn(line)
   for (const { stored } of before.leftOut)

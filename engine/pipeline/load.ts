@@ -11,7 +11,6 @@ import { withActions } from './action-routes.ts'
 import { unusedAliases, withAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
 import { checkBodies } from './check-bodies.ts'
-import { checkCopies } from './check-copies.ts'
 import { checkOrder } from './check-order.ts'
 import { checkDuties, waivedDuties } from './check-duties.ts'
 import type { Advice } from './check-duties.ts'
@@ -19,9 +18,11 @@ import { checkSettles } from './check-settles.ts'
 import { checkFlow } from './flow.ts'
 import { namesOf, unknownNames, wordsOf } from './named.ts'
 import type { KnownNames } from './named.ts'
-import { checkNames } from './names.ts'
-import type { Pipeline } from './nodes.ts'
+import type { Pipeline, Place } from './nodes.ts'
 import { parsePipelines } from './parse.ts'
+import { productVersion } from '../version.ts'
+import { reportAt, stagesOf, within, printPlace } from './nodes.ts'
+import { routeKey } from '../config/actions.ts'
 
 /** The pipelines of a folder, checked. */
 export interface LoadedPipelines {
@@ -54,7 +55,7 @@ export interface PipelineText {
 /**
  * Pipeline folders: those of the product, and those of the user, whose files replace product files of the same name.
  */
-export interface PipelineFolders {
+interface PipelineFolders {
   readonly own: string
   readonly shipped?: string | undefined
   /** File names in findings are relative to this folder. */
@@ -202,4 +203,57 @@ function isYaml(file: string): boolean {
 
 function isFixture(file: string): boolean {
   return /\.test\.ya?ml$/.test(file)
+}
+
+/**
+ * Warns of copies of an earlier version's pipelines (`copied`) that lack stages which the product's own pipeline has.
+ * An operator who wants none of them writes the present version, and the warning is gone.
+ * @param covered the product's files in whose place files of the operator stand
+ */
+function checkCopies(
+  pipelines: readonly Pipeline[],
+  covered: readonly { readonly file: string; readonly text: string }[],
+  registry: Registry,
+  environment: Environment,
+): Diagnostic[] {
+  const marked = pipelines.filter(({ copied }) => copied !== undefined)
+  if (marked.length === 0) return []
+  const version = productVersion()
+  const copies = marked.filter(({ copied }) => copied !== version)
+  const originals = covered.flatMap(({ file, text }) => {
+    return parsePipelines(readSource(file, text, environment).source, registry, true).pipelines
+  })
+  const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
+  const namesOf = ({ stages, finally: last }: Pipeline) =>
+    new Set(stagesOf([...stages, ...last], byName).map(({ stage }) => stage.name))
+  return copies.flatMap((copy) => {
+    const original = originals.find(({ name }) => name === copy.name)
+    const missing = original ? [...namesOf(original).difference(namesOf(copy))] : []
+    if (missing.length === 0) return []
+    const words = missing.map((stage) => `"${stage}"`).join(', ')
+    const message = `"${copy.name}" was copied from version ${copy.copied} and lacks ${words} of version ${version}; add what it needs ("sluice explain" shows where), then write "copied: ${version}"`
+    return [{ ...reportAt(within(copy.place, 'copied'), 'copied', message), warning: true as const }]
+  })
+}
+
+/** Finds routes and names claimed by two pipelines, and routes that cannot be served as sockets. */
+export function checkNames(pipelines: readonly Pipeline[]): Diagnostic[] {
+  const taken = new Map<string, Place>()
+  const claim = (key: string, what: string, place: Place): Diagnostic[] => {
+    const other = taken.get(key)
+    if (other === undefined) taken.set(key, place)
+    return other === undefined ? [] : [reportAt(place, 'duplicate', `${what} is already there: ${printPlace(other)}`)]
+  }
+  return pipelines.flatMap(({ name, routes, relays, place }) => [
+    ...(name === '' ? [] : claim(`pipeline ${name}`, `the pipeline "${name}"`, within(place, 'name'))),
+    ...routes.flatMap(({ method, path }, index) => [
+      ...claim(routeKey({ method, path }), `the route "${method} ${path}"`, within(place, 'routes', index)),
+      ...(relays && method !== 'WS' ? [noSocket(method, within(place, 'routes', index))] : []),
+    ]),
+  ])
+}
+
+function noSocket(method: string, place: Place): Diagnostic {
+  const message = `a pipeline with "socket: relay" serves only WebSockets, and this route is ${method}`
+  return reportAt(place, 'no-socket', message)
 }

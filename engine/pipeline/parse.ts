@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyClientCodec } from '../spec/codec.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
-import type { AnyStage } from '../spec/stage.ts'
+import type { AnyStage, KnownServices } from '../spec/stage.ts'
 import { isObject } from '../spec/json.ts'
 import { duration, isDuration, isTooShort, tooShort } from '../spec/duration.ts'
 import type { Diagnostic, Path } from '../config/diagnostics.ts'
@@ -23,12 +23,15 @@ import {
   timeoutFormat,
   timeoutWord,
 } from './format.ts'
-import { checkStage } from './check-stage.ts'
 import { doubtfulCondition, wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
 import { namesIn } from './named.ts'
 import { milliseconds, unwrittenOptions } from './options.ts'
 import type { ActNode, Pipeline, Place, StepNode, SwitchNode } from './nodes.ts'
+import { wordsOfThrown } from '../config/plugin-error.ts'
+import { Refusal } from '../spec/error.ts'
+import type { SectionReport } from '../spec/service.ts'
+import { reportAt, within } from './nodes.ts'
 
 /** Top-level keys of a file that holds several pipelines. */
 const lists: readonly string[] = ['endpoints', 'aliases']
@@ -348,4 +351,31 @@ function asksNoMore(one: JsonObject, other: JsonObject): boolean {
 
 function texts(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+/**
+ * Runs a stage's own check of a configuration that its schema accepts.
+ * @returns nothing while some plugin could not be loaded, because services may be missing only for that reason
+ */
+function checkStage(
+  stage: AnyStage,
+  config: JsonObject,
+  place: Place,
+  { registry, codecs }: { readonly registry: Registry; readonly codecs: KnownServices['codecs'] },
+): Diagnostic[] {
+  if (stage.check === undefined || registry.incomplete) return []
+  const services = [...registry.services.values()]
+  const usersOf = (name: string) => services.filter(({ uses }) => uses.includes(name)).map((service) => service.name)
+  const found: Diagnostic[] = []
+  const report: SectionReport = (path, message, code = 'stage', as = 'error') => {
+    const finding = reportAt(within(place, ...path), code, message)
+    found.push(as === 'warning' ? { ...finding, warning: true } : finding)
+  }
+  try {
+    stage.check(config, { usersOf, codecs }, report)
+  } catch (error) {
+    if (error instanceof Refusal) report(error.path, error.message)
+    else report([], `the stage "${stage.name}" cannot check its configuration: ${wordsOfThrown(error)}`)
+  }
+  return found
 }

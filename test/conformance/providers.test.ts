@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Rig } from '../../engine/conformance/rig.ts'
-import { subjectOf } from '../../engine/conformance/subject.ts'
+import { subjectOf } from '../../engine/cli/conform.ts'
 import { checksFor } from '../../engine/conformance/suite.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { configuration } from '../rules/registry.ts'

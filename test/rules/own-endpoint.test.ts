@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { fencedBlocks } from '../../engine/cli/markdown-blocks.ts'
+import { fencedBlocks } from '../../engine/cli/check-file.ts'
 import { sandbox } from '../engine/cli/sandbox.ts'
 import { root } from './sources.ts'
 

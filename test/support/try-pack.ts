@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fencedBlocks } from '../../engine/cli/markdown-blocks.ts'
+import { fencedBlocks } from '../../engine/cli/check-file.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'))

@@ -6,7 +6,7 @@ import { parametersOf } from '../../http/list-query.ts'
 import { accessOf } from '../../spec/access.ts'
 import type { AnyAction } from '../../spec/action.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../../spec/codec.ts'
-import type { JsonObject } from '../../spec/json.ts'
+import type { JsonObject, Json } from '../../spec/json.ts'
 import type { Plugin } from '../../spec/plugin.ts'
 import type { AnyProvider } from '../../spec/provider.ts'
 import type { Offer } from '../../spec/open-provider.ts'
@@ -18,7 +18,6 @@ import type { AnySlot, SlotFields } from '../../spec/slot.ts'
 import type { AnyStage, Duty } from '../../spec/stage.ts'
 import { fieldsOf } from './fields.ts'
 import type { Field, Schema } from './fields.ts'
-import { exampleOf } from './example-of.ts'
 
 /** The kinds of components that can be listed. */
 export const kinds = [
@@ -310,5 +309,39 @@ function describePlugin(plugin: Plugin): Component {
     ].flat(),
     fields: [],
     example: '',
+  }
+}
+
+/** A configuration that the schema accepts: its first example, or its defaults, and placeholders for required fields. */
+export function exampleOf({
+  examples,
+  properties = {},
+  required: always = [],
+  anyOf: [first] = [],
+}: Schema): JsonObject {
+  if (examples?.[0]) return examples[0]
+  const required = [...always, ...(first?.required ?? [])]
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, field]): [string, Json][] => {
+      if (field.default !== undefined) return [[name, field.default]]
+      return required.includes(name) ? [[name, standIn(name, field)]] : []
+    }),
+  )
+}
+
+function standIn(name: string, { type, enum: values, minimum, properties, required }: Schema): Json {
+  if (values) return values[0] ?? null
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return minimum ?? 1
+    case 'boolean':
+      return true
+    case 'array':
+      return []
+    case 'object':
+      return exampleOf({ ...(properties ? { properties } : {}), ...(required ? { required } : {}) })
+    default:
+      return name.endsWith('url') ? 'https://api.example.com/v1' : `my-${name}`
   }
 }
