@@ -141,7 +141,7 @@ export { headerLines, passedOn } from './upstream/headers.ts'
 export type { ClientHeaders } from './upstream/headers.ts'
 
 // Codecs, errors, models, durations, names
-export { errors } from './spec/error-table.ts'
+export { rowOf } from './spec/error-table.ts'
 export { refusedAccess } from './upstream/refused-access.ts'
 export { retryAfterOf } from './upstream/retry-after.ts'
 export { asGatewayError, scrubbedFailure } from './spec/error.ts'

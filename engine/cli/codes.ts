@@ -1,4 +1,6 @@
-import type { ErrorCode, Retry } from '../spec/error-table.ts'
+import type { Registry } from '../config/registry.ts'
+import { completed, errors } from '../spec/error-table.ts'
+import type { ErrorRow, Retry } from '../spec/error-table.ts'
 
 /** The meaning of each value of `retry`. */
 export const retryMeaning: Readonly<Record<Retry, string>> = {
@@ -7,76 +9,34 @@ export const retryMeaning: Readonly<Record<Retry, string>> = {
   other: 'another provider may serve it',
 }
 
-/** The advice for each error code. */
-export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
+/** The advice for each error code of the engine. */
+const errorAdvice: Readonly<Record<keyof typeof errors, string>> = {
   invalid_json: 'Send a JSON body; the message says where it is not valid.',
-  invalid_params: 'Correct the parameters of the method as the message says.',
   invalid_request: 'Correct the request as the message says.',
   invalid_value: 'Correct the named field; param says which.',
   invalid_request_error:
     'Name a model that can do this: the message says what its provider does not serve, or which flag its record lacks.',
-  unsupported_parameter: 'Leave the named field out, or name a model that takes it.',
   invalid_api_key: 'Send a key as "authorization: Bearer <key>"; make one with "sluice key create --name <name>".',
   invalid_token: 'Sign in, and send the token as "authorization: Bearer <token>"; an API key is not a token.',
-  invalid_credentials: 'Check the username and the password; an admin can reset the password.',
-  invalid_setup_token: 'Open the setup link that the gateway prints at its start, until there is a member.',
-  session_over: 'Sign in again; security.session_max says how long a session may last.',
-  wrong_password: 'Send the current password of the account that asks.',
-  own_account: 'Ask another admin to change it.',
-  password_change_required: 'Change the password by POST /api/me/password.',
-  reveal_off: 'Set security.reveal_keys in the configuration, or read the key where it was declared.',
-  stdio_not_allowed:
-    'List the program as it stands in the record in mcp.allow_stdio of the configuration file, or declare the server there.',
-  self_service_off: 'Ask an admin for a key, or to set security.self_service_keys.',
-  configuration_error:
-    'Set server_config.smart_routing.enabled, and auto_eligible on the models to choose from; or name a model.',
-  allowlist_exhausted: "Add a model with auto_eligible to the key's list of models, or use another key.",
-  routing_constraints_unmet: 'Relax the constraints of the request; the message says how many models each one left.',
-  no_available_models:
-    'Send less, or give a model that takes such requests auto_eligible; the message says what each check left.',
-  price_unknown: 'Give the model a price, or set rate_limits.budget.unknown_price to allow.',
-  last_admin: 'Make another member an admin first.',
-  setup_done: 'Sign in; an admin makes further members.',
-  too_many_keys: 'Delete a key, or raise security.max_keys_per_member.',
-  sync_refused: 'Look at the refused changes; apply them with force if they are right.',
   invalid_reference: 'Name something that exists; the message names what is missing.',
   reserved_name: 'Take another name: this one is part of an address or a virtual model.',
   secret_required: 'Send the named secret in the same change: it would go to another address, region or program.',
   private_address:
     'Set allow_private if the address is meant. Declare what is at a link-local address in the file, with allow_link_local.',
   invalid_cursor: 'Start again without the cursor, or keep sort and filters as they were.',
-  window_too_large: 'Ask for a shorter time, a longer interval or fewer groups.',
-  not_routed: 'Rate requests for a virtual model that a model has served.',
-  outside_own_limits: 'Ask for no more than the account itself may use.',
-  too_many_attempts: 'Wait as long as retry-after says.',
-  budget_exceeded: 'Wait until the budget resets, or have it raised; the message says which budget.',
   forbidden: 'Ask someone with the role that the auth stage of the pipeline requires.',
   origin_not_allowed: 'Connect from a page that the gateway itself serves, or from outside a browser.',
-  host_not_allowed: 'Use the address of the gateway, or add the name to mcp_security.allowed_hosts.',
-  tool_not_allowed: 'Call a tool that tools/list names, or change "tools" in the record of the MCP server.',
   refused: 'A pipeline refuses such requests: see its refuse stage.',
-  model_not_allowed: "Add the model to the key's list of models, or use another key.",
   model_not_found: 'Name a model or an alias of the configuration; GET /v1/models lists them.',
-  session_not_found: 'Send initialize again, without a session id.',
-  not_acceptable: 'Send an accept header that lists what the message names.',
-  stream_open: 'Close the open stream first; a session has one.',
-  header_mismatch: 'Send the headers that belong to the body; the message names the difference.',
-  unsupported_protocol_version: 'Use a protocol version that the error lists.',
   not_found: 'Check the path; "sluice list" and GET /v1/protocols show what is served.',
   method_not_allowed: 'Use a method that the allow header names.',
   declared_in_file: 'Change the record in the configuration file.',
   name_taken: 'Take another name.',
-  feedback_exists: 'Nothing: a request has one rating, whoever gives it.',
   in_use: 'First change or delete what the message names.',
   stale_version: 'Read the record again, and send its version as If-Match.',
   invalid_configuration: 'Correct what the message and "errors" name; nothing was changed.',
   request_too_large: 'Send less, or raise the limit of the parse stage.',
   unsupported_media_type: 'Send the content type that the message names, uncompressed.',
-  previous_response_not_found: 'Start a new chain with the whole conversation: responses are kept for 24 hours.',
-  invalid_encrypted_content: 'Send sealed content back unchanged, with the API key that received it.',
-  response_not_found: 'Responses are kept for 24 hours, per API key, unless store is false.',
-  response_not_cancellable: 'Only a response that runs in the background can be cancelled.',
-  redis_not_available: 'Configure key_value, and ask with an API key.',
   store_unavailable: 'Check that the key-value store and the database can be reached.',
   cancelled: 'Nothing: a client cancelled the response.',
   unsupported:
@@ -84,13 +44,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   worker_lost: 'Ask again: the process that worked on the response has ended.',
   response_already_in_flight: 'Wait for the last event of an answer before sending the next message.',
   websocket_connection_limit_reached: 'Connect again; stored responses can be continued.',
-  upstream_rejected: 'The provider refused the request; its message says why.',
   missing_field: 'Send the field that param names.',
   unknown_field: 'Leave out the field that param names, or correct its name.',
   invalid_field: 'Correct the field that param names; "errors" lists every mistake.',
   upgrade_required: 'Connect with a WebSocket client.',
-  storage_exceeded:
-    'Delete stored responses, send "store": false, or raise server_config.request_policy.stored_responses.',
   rate_limit_exceeded: 'Wait as long as retry-after says, or give the model fallbacks at another provider.',
   client_closed: 'Nothing: the client went away. Many of these mean that clients give up sooner than models answer.',
   internal_error: 'Look the request id up in the log; the error there names the place in the pipeline.',
@@ -99,15 +56,37 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   upstream_invalid_response: "Check that the provider's type matches the API at its base_url.",
   upstream_refused_key:
     'The word at the end of the message says why: credentials (check the api_key of the provider), model_access, region or billing. The row of the request has the words of the provider.',
-  breaker_open:
-    'Usually the next candidate answers. The log rows of earlier requests have the failures; an admin can reset the breaker.',
-  provider_off: 'Set the environment variable that the provider needs; "sluice check" names it.',
   overloaded:
     'Try again shortly. If it lasts and the message names a model, give that model fallbacks; otherwise start more processes.',
   draining: 'Try again: another process takes over. Health reports say "draining" first.',
   request_timeout: 'Send the body without long pauses; check the network between client and gateway.',
   stage_timeout: 'The log names the place. Raise the timeout of that step, or look at what it waits for.',
   upstream_timeout: 'Raise the time limits of the call stage or of the provider, or give the model fallbacks.',
+}
+
+/** An error code with all that is known of it. */
+export interface ToldCode extends ErrorRow {
+  readonly code: string
+  /** `engine`, or the plugin that declares it. */
+  readonly from: string
+  readonly advice: string
+}
+
+/** The error codes of the engine and of the plugins of a registry, by name. */
+export function toldCodes(registry: Pick<Registry, 'errors'>): readonly ToldCode[] {
+  const own = Object.entries(errors).map(([code, row]): ToldCode => ({
+    code,
+    ...row,
+    from: 'engine',
+    advice: errorAdvice[code as keyof typeof errors],
+  }))
+  const others = [...registry.errors].map(([code, row]): ToldCode => ({
+    code,
+    ...completed(row),
+    from: row.from,
+    advice: row.advice ?? '',
+  }))
+  return [...own, ...others].sort((left, right) => left.code.localeCompare(right.code))
 }
 
 /** The meaning of each finding code; camel-case codes are keywords of JSON Schema. */

@@ -1,12 +1,11 @@
 import { printDiagnostic } from '../config/diagnostics.ts'
+import type { Registry } from '../config/registry.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { loadConfiguration } from '../live/load-configuration.ts'
 import { planSteps, printPlan } from '../pipeline/plan.ts'
 import { accessOf } from '../spec/access.ts'
-import { errors } from '../spec/error-table.ts'
-import type { ErrorCode, ErrorRow } from '../spec/error-table.ts'
 import type { Json } from '../spec/json.ts'
-import { errorAdvice, findings, retryMeaning } from './codes.ts'
+import { findings, retryMeaning, toldCodes } from './codes.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { columns, printJson, wrap } from './text.ts'
@@ -20,9 +19,15 @@ export async function explainPipeline(
 ): Promise<number> {
   const { config, json, pipeline: name } = options
   const { environment, folder } = terminal
-  const { pipelines, sections, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
+  const { pipelines, sections, diagnostics, registry } = await loadConfiguration({
+    file: config,
+    root: folder,
+    environment,
+  })
   const pipeline = pipelines.find((other) => other.name === name)
   if (pipeline === undefined) {
+    const codes = [...toldCodes(registry).map(({ code }) => code), ...findings.keys()]
+    if (codes.includes(name)) return tellCode(name, registry, json, terminal)
     const names = pipelines.map((other) => other.name)
     throw new WrongUse(
       `there is no pipeline "${name}"${didYouMean(name, names)}\npipelines: ${names.sort().join(', ')}`,
@@ -58,29 +63,36 @@ export async function explainPipeline(
 
 /** Prints the meaning of an error code or of a finding code of `check`. */
 export async function explainCode(
-  { json, code }: CommonOptions & { readonly code: string },
+  { config, json, code }: CommonOptions & { readonly code: string },
   terminal: Terminal,
 ): Promise<number> {
-  if (isErrorCode(code)) {
-    const { status, type, retry, message }: ErrorRow = errors[code]
-    const advice = errorAdvice[code]
+  const { environment, folder: root } = terminal
+  const { registry } = await loadConfiguration({ file: config, root, environment })
+  return tellCode(code, registry, json, terminal)
+}
+
+function tellCode(code: string, registry: Registry, json: boolean, terminal: Terminal): number {
+  const errors = toldCodes(registry)
+  const error = errors.find((one) => one.code === code)
+  if (error !== undefined) {
+    const { status, type, retry, message, from, advice } = error
     const rows = [
       ['status', String(status)],
       ['type', type],
       ['retry', `${retry}: ${retryMeaning[retry]}`],
       ['message', message],
-      ['advice', advice],
+      ['from', from],
+      ...(advice === '' ? [] : [['advice', advice]]),
     ]
-    terminal.out(json ? printJson({ code, status, type, retry, message, advice }) : `${code}\n${columns(rows, '  ')}`)
+    const facts = { code, status, type, retry, message, from, advice }
+    terminal.out(json ? printJson(facts) : `${code}\n${columns(rows, '  ')}`)
     return 0
   }
   const meaning = findings.get(code)
   if (meaning === undefined)
-    throw new WrongUse(`there is no code "${code}"${didYouMean(code, [...Object.keys(errors), ...findings.keys()])}`)
+    throw new WrongUse(
+      `there is no code "${code}"${didYouMean(code, [...errors.map((one) => one.code), ...findings.keys()])}`,
+    )
   terminal.out(json ? printJson({ code, meaning }) : `${code}\n  ${wrap(meaning, '  ')}`)
   return 0
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errors, code)
 }

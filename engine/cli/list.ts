@@ -79,7 +79,8 @@ function overview(shown: readonly Kind[], registry: Registry, json: boolean, ter
   const found = shown.map((kind) => ({ kind, components: componentsOf(kind, registry) }))
   if (json) {
     const lines = found.map(
-      ({ kind, components }) => [kind, components.map(({ name, summary }) => ({ name, summary }))] as const,
+      ({ kind, components }) =>
+        [kind, components.map(({ name, summary, listed }) => ({ name, summary, ...listed }))] as const,
     )
     terminal.out(printJson(Object.fromEntries(lines)))
     return

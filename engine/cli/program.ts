@@ -64,8 +64,8 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
   program
     .command('explain')
     .description('Show what a pipeline does, or what a code means.')
-    .usage('[options] <pipeline>\n       sluice explain [options] code <code>')
-    .argument('<pipeline>', 'Name of a pipeline, or the word code.')
+    .usage('[options] <pipeline or code>\n       sluice explain [options] code <code>')
+    .argument('<pipeline>', 'Name of a pipeline, a code, or the word code.')
     .argument('[code]', 'Code of an error or of a finding.')
     .action(
       runs(async (options, pipeline: string, code?: string) => {
@@ -78,7 +78,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
   program
     .command('list')
     .description(
-      'List stages, actions, slots, codecs, providers, signals, services, records and plugins, or describe one.',
+      'List stages, actions, slots, codecs, providers, signals, services, records, plugins and errors, or describe one.',
     )
     .addArgument(
       new Argument('[kind]', 'What to list.').choices([
@@ -91,6 +91,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
         'services',
         'records',
         'plugins',
+        'errors',
       ]),
     )
     .argument('[name]', 'The one to describe.')

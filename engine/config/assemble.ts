@@ -1,6 +1,8 @@
 import type { AnyAction } from '../spec/action.ts'
 import type { EitherCodec } from '../spec/codec.ts'
 import type { AnyCommand } from '../spec/command.ts'
+import { errors } from '../spec/error-table.ts'
+import type { DeclaredError } from '../spec/error-table.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord } from '../spec/record.ts'
@@ -84,11 +86,13 @@ export function assemble(
   checkSections(services, report)
   checkPlaces(records, report)
   if (!incomplete) checkNamed({ stages, records, services, providers }, report)
+  const ofPlugins = declaredErrors(plugins, report)
   const origins = new Map([...services.keys()].map((name) => [name, owners.get(`service ${name}`)?.from ?? '']))
   const components = {
     plugins,
     stages,
     actions,
+    errors: ofPlugins,
     codecs,
     providers,
     signals,
@@ -99,6 +103,18 @@ export function assemble(
     records,
   }
   return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
+}
+
+/** The error codes of plugins; finds those that two declare, or the engine has. */
+function declaredErrors(plugins: ReadonlyMap<string, Plugin>, report: ReportOf): Registry['errors'] {
+  const found = new Map<string, DeclaredError & { readonly from: string }>()
+  for (const plugin of plugins.values())
+    for (const [code, row] of Object.entries(plugin.errors ?? {})) {
+      const owner = Object.hasOwn(errors, code) ? 'the engine' : found.get(code)?.from
+      if (owner === undefined) found.set(code, { ...row, from: plugin.name })
+      else report(plugin, 'duplicate', `the error code "${code}" is already there: ${owner}`)
+    }
+  return found
 }
 
 /** The components of a plugin. */

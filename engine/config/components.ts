@@ -33,9 +33,8 @@ function recognised(value: unknown): Component | { readonly problem: string } {
   if (!isObject(value)) return { problem: nothingKnown }
   switch (shape['kind']) {
     case 'plugin':
-      return isName(shape['name'])
-        ? { kind: 'plugin', value: value as unknown as Plugin }
-        : { problem: 'a plugin needs a name' }
+      if (!isName(shape['name'])) return { problem: 'a plugin needs a name' }
+      return problemOfErrors(shape['name'], shape['errors']) ?? { kind: 'plugin', value: value as unknown as Plugin }
     case 'stage':
       return problemOfStage(shape) ?? { kind: 'stage', value: value as unknown as AnyStage }
     case 'action':
@@ -289,4 +288,22 @@ function isWord(value: unknown): value is string {
 
 function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+/** What is wrong with the error codes of a plugin. */
+function problemOfErrors(plugin: string, rows: unknown = {}): { readonly problem: string } | undefined {
+  const owner = `plugin "${plugin}"`
+  if (!isObject(rows)) return { problem: `${owner}: "errors" must be made by defineErrors` }
+  for (const [code, one] of Object.entries(rows)) {
+    if (!/^[a-z][a-z0-9_]*$/.test(code))
+      return { problem: `${owner}: the error code "${code}" must be of lower-case letters, digits and "_"` }
+    const { status, message, retry = 'never' } = isObject(one) ? one : {}
+    if (typeof status !== 'number' || !Number.isInteger(status) || status < 400 || status > 599)
+      return { problem: `${owner}: the error code "${code}" needs a "status" from 400 to 599` }
+    if (typeof message !== 'string' || message === '')
+      return { problem: `${owner}: the error code "${code}" needs a "message"` }
+    if (retry !== 'never' && retry !== 'same' && retry !== 'other')
+      return { problem: `${owner}: "retry" of the error code "${code}" must be never, same or other` }
+  }
+  return undefined
 }

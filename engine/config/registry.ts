@@ -1,6 +1,7 @@
 import type { AnyAction } from '../spec/action.ts'
 import type { EitherCodec } from '../spec/codec.ts'
 import type { AnyCommand } from '../spec/command.ts'
+import type { DeclaredError } from '../spec/error-table.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord } from '../spec/record.ts'
@@ -14,6 +15,8 @@ export interface Registry {
   readonly plugins: ReadonlyMap<string, Plugin>
   readonly stages: ReadonlyMap<string, AnyStage>
   readonly actions: ReadonlyMap<string, AnyAction>
+  /** Error codes of plugins, each with the plugin that declares it. */
+  readonly errors: ReadonlyMap<string, DeclaredError & { readonly from: string }>
   /** By protocol. */
   readonly codecs: ReadonlyMap<string, EitherCodec>
   /** By type. */

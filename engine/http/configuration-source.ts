@@ -16,7 +16,7 @@ export interface ConfigurationSource {
   acquire(): ServedConfiguration
   release(configuration: ServedConfiguration): void
   /** Redacts secrets in a text. */
-  scrub(text: string): string
+  readonly scrub: (text: string) => string
   /** Receives the address of a peer that is no trusted proxy, and sends `x-forwarded-for`. */
   noteUntrusted(peer: string): void
 }

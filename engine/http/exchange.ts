@@ -1,9 +1,9 @@
 import type { AnyClientCodec } from '../spec/codec.ts'
-import type { Failure, GatewayError, Mistake } from '../spec/error.ts'
-import { asGatewayError, scrubbedFailure } from '../spec/error.ts'
+import type { Failure, Mistake } from '../spec/error.ts'
+import { GatewayError, asGatewayError, scrubbedFailure } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
-import type { Outcome, Reply } from '../spec/slots.ts'
+import type { Ingress, Outcome, Reply } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
 import { exchanges, toldReply } from '../telling.ts'
 import { finish } from '../pipeline/finish.ts'
@@ -125,7 +125,7 @@ interface Exchanged {
 
 /** Sends the error of an exchange. */
 async function refused({ pipeline, codec, slots, scope, send }: Exchange, thrown: unknown): Promise<Exchanged> {
-  const error = asGatewayError(thrown)
+  const error = withPlace(asGatewayError(thrown), slots.ingress)
   let reply = failedReply
   try {
     tell(pipeline, error, scope.id)
@@ -137,6 +137,18 @@ async function refused({ pipeline, codec, slots, scope, send }: Exchange, thrown
     // The caller must learn of this error, but only after the exchange has ended.
     return { reply, sent: { bytes: 0, firstByte: undefined, left: false }, error, unsent: { thrown: again } }
   }
+}
+
+const nowhere = new GatewayError('not_found').message
+
+/** An error of a stage that found nothing, and did not say where: it names the method, and the path as it was asked for. */
+function withPlace(error: GatewayError, ingress: Ingress | undefined): GatewayError {
+  if (error.code !== 'not_found' || error.message !== nowhere || ingress === undefined) return error
+  const { method, path, params } = ingress
+  const asked = path.replace(/:(\w+)/g, (word, name: string) => params[name] ?? word)
+  const placed = new GatewayError('not_found', { method, path: asked.slice(0, 256) }, { cause: error })
+  if (error.at !== undefined) placed.at = error.at
+  return placed
 }
 
 /** Releases what the exchange holds, and runs what follows it. */

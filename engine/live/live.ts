@@ -1,6 +1,7 @@
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { GatewayError } from '../spec/error.ts'
+import { serveErrors } from '../spec/error-table.ts'
 import type { RecordAccess, RecordChange } from '../spec/record-access.ts'
 import type { HostStatus } from '../spec/host.ts'
 import type { StoredRecords } from '../store/records.ts'
@@ -249,6 +250,7 @@ export class Live {
       return false
     }
     const old = this.#current
+    serveErrors(snapshot.registry.errors)
     this.#options.onSwap?.(snapshot)
     this.#current = snapshot
     this.#status.wentLive()

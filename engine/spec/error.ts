@@ -1,5 +1,5 @@
 import { mapMembers } from './json.ts'
-import { errors } from './error-table.ts'
+import { errors, rowOf } from './error-table.ts'
 import type { ErrorCode, Retry } from './error-table.ts'
 import type { Json, JsonObject } from './json.ts'
 
@@ -72,7 +72,7 @@ export class GatewayError extends Error {
   at?: string
 
   constructor(code: ErrorCode, facts: Facts = {}, options: ErrorOptions = {}) {
-    const row = errors[code]
+    const row = rowOf(code) ?? errors.internal_error
     const message = options.message ?? fill(row.message, facts)
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code

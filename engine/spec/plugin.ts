@@ -1,5 +1,6 @@
 import type { AnyAction } from './action.ts'
 import type { EitherCodec } from './codec.ts'
+import type { DeclaredError } from './error-table.ts'
 import type { AnyCommand } from './command.ts'
 import type { AnyProvider } from './provider.ts'
 import type { AnyRecord } from './record.ts'
@@ -17,6 +18,8 @@ export interface Plugin {
   readonly actions?: readonly AnyAction[]
   /** The actions of each type of records that says `route`. An action of the same route replaces one. */
   readonly actionsOf?: (record: AnyRecord) => readonly AnyAction[]
+  /** Its error codes, made by `defineErrors`. */
+  readonly errors?: Readonly<Record<string, DeclaredError>>
   readonly codecs?: readonly EitherCodec[]
   readonly providers?: readonly AnyProvider[]
   readonly signals?: readonly AnySignal[]

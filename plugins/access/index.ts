@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import allow from './allow.ts'
 import auth from './auth.ts'
 import refuse from './refuse.ts'
@@ -7,6 +8,7 @@ import sessions from './sessions.ts'
 export default definePlugin({
   name: 'access',
   summary: 'Authenticates clients, and restricts the models they may use.',
+  errors,
   services: [sessions],
   stages: [auth, allow, refuse],
 })

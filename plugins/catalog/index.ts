@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import deleteModel from './delete-model.ts'
 import deleteProvider from './delete-provider.ts'
 import listModelNames from './list-model-names.ts'
@@ -15,6 +16,7 @@ import testProvider from './test-provider.ts'
 export default definePlugin({
   name: 'catalog',
   summary: 'The records of models, and of the providers that serve them.',
+  errors,
   records: [provider, model],
   services: [priceLists, secretReveal],
   actions: [

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import apiKey from './api-key.ts'
 import apiKeys from './api-keys.ts'
 import { changeApiKey } from './change-api-key.ts'
@@ -17,6 +18,7 @@ import keyPolicy from './key-policy.ts'
 export default definePlugin({
   name: 'keys',
   summary: 'The API keys of clients.',
+  errors,
   records: [apiKey],
   services: [apiKeys, keyPolicy],
   actions: [

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import charge from './charge.ts'
 import limit from './limit.ts'
 import limits from './limits.ts'
@@ -8,6 +9,7 @@ import showLimits from './show-limits.ts'
 export default definePlugin({
   name: 'limits',
   summary: 'Budgets and rate limits.',
+  errors,
   services: [limits],
   stages: [limit, showLimits, reserve, charge],
 })

@@ -1,4 +1,5 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import approveMcpTools from './approve-mcp-tools.ts'
 import callMcpServer from './call-mcp-server.ts'
 import checkOrigin from './check-origin.ts'
@@ -18,6 +19,7 @@ import readMessage from './read-message.ts'
 export default definePlugin({
   name: 'mcp',
   summary: 'MCP servers behind the gateway.',
+  errors,
   slots: [
     defineSlot({
       name: 'mcp.message',

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import changeMember from './change-member.ts'
 import changeOwnPassword from './change-own-password.ts'
 import changeOwnTracing from './change-own-tracing.ts'
@@ -28,6 +29,7 @@ import tokenCreate from './token-create.ts'
 export default definePlugin({
   name: 'members',
   summary: 'The people who may sign in, their sessions and their accounts.',
+  errors,
   services: [members, memberSessions, team],
   actions: [
     showSetup,

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import cleanRequests from './clean-requests.ts'
 import getKeyUsage from './get-key-usage.ts'
 import getRequest from './get-request.ts'
@@ -15,6 +16,7 @@ import tailRequests from './tail-requests.ts'
 export default definePlugin({
   name: 'request-log',
   summary: 'The log of all requests.',
+  errors,
   services: [requests],
   stages: [log],
   actions: [

@@ -1,4 +1,5 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import answered from './answered.ts'
 import breaker from './breaker.ts'
 import listBreakers from './list-breakers.ts'
@@ -10,6 +11,7 @@ import selectDeployment from './select-deployment.ts'
 export default definePlugin({
   name: 'resilience',
   summary: 'Breakers, and the choice among the places of a model.',
+  errors,
   slots: [
     defineSlot({ name: 'visit', summary: 'The call of a provider, as its breaker counts it.' }),
     defineSlot({ name: 'sticky', summary: 'Remembers which place of a model serves a conversation, or an API key.' }),

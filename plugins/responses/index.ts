@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import responses from './codec.ts'
 import compact from './compact.ts'
 import inputTokens from './input-tokens.ts'
@@ -20,6 +21,7 @@ import store from './stored/store.ts'
 export default definePlugin({
   name: 'responses',
   summary: 'The responses protocol, and the stored responses of its clients.',
+  errors,
   stages: [
     compactLocally,
     prepareResponse,

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
-import { defined, errors, parsedObject } from '../../engine/kit.ts'
-import type { ErrorRow, Frame, Json, JsonObject, SocketDialect, SocketPrinter } from '../../engine/index.ts'
+import { defined, parsedObject, rowOf } from '../../engine/kit.ts'
+import type { Frame, Json, JsonObject, SocketDialect, SocketPrinter } from '../../engine/index.ts'
 import { cutShort, error, eventFailure } from './errors.ts'
 import { number, object, text } from './values.ts'
 
@@ -70,7 +70,7 @@ class TurnWriter implements SocketPrinter {
   #failed(event: JsonObject): string {
     const failure = eventFailure({ ...event, type: 'error' }) ?? cutShort()
     const { code, message, param } = failure
-    const own = code === null ? undefined : rows.get(code)
+    const own = code === null ? undefined : rowOf(code)
     const type = text(object(event['error'])?.['type']) ?? own?.type ?? failure.type
     const status = own?.status ?? (type === 'server_error' ? 500 : failure.status)
     const sequence = number(event['sequence_number']) ?? this.#next()
@@ -116,9 +116,6 @@ class TurnWriter implements SocketPrinter {
     return this.#lane === undefined ? data : `${data.slice(0, data.lastIndexOf('}'))},"stream_id":"${this.#lane}"}`
   }
 }
-
-/** The rows of the gateway's error codes. */
-const rows = new Map<string, ErrorRow>(Object.entries(errors))
 
 /** The type of an event; undefined for other frames. The data is parsed only if the frame has no name. */
 function typeOf({ event = '', data }: Frame): string | undefined {

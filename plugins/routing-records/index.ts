@@ -1,4 +1,5 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import exportDataset from './export-dataset.ts'
 import { giveFeedback } from './give-feedback.ts'
 import listDecisions from './list-decisions.ts'
@@ -11,6 +12,7 @@ import routingRecords from './routing-records.ts'
 export default definePlugin({
   name: 'routing-records',
   summary: 'What is learned from routed requests, and shown of them: ratings, exports, previews.',
+  errors,
   slots: [defineSlot({ name: 'preview', summary: 'How a request is routed that is not served.' })],
   services: [routingRecords],
   actions: [

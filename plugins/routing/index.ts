@@ -1,4 +1,5 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import followDecision from './follow-decision.ts'
 import listExperience from './list-experience.ts'
 import pin from './pin.ts'
@@ -13,6 +14,7 @@ import smartRouting from './smart-routing.ts'
 export default definePlugin({
   name: 'routing',
   summary: 'Turns the requested model name into candidates.',
+  errors,
   slots: [
     defineSlot({ name: 'preferences', summary: 'What a request for a virtual model says about how it is routed.' }),
     defineSlot({ name: 'shortlist', summary: 'The models that may serve a request for a virtual model.' }),

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import errors from './error-codes.ts'
 import call from './call.ts'
 import fileUrls from './files/file-urls.ts'
 import inlineFiles from './inline-files.ts'
@@ -12,6 +13,7 @@ import webSearch from './web-search.ts'
 export default definePlugin({
   name: 'translation',
   summary: 'The stages that translate between a client and a provider.',
+  errors,
   stages: [parse, validate, inlineFiles, translate, call, translateBack],
   services: [webSearch, requestPolicy, fileUrls],
 })

@@ -14,6 +14,7 @@ const promised = {
       defineClientCodec
       defineCodec
       defineCommand
+      defineErrors
       definePlugin
       defineProvider
       defineRecord
@@ -89,6 +90,9 @@ const promised = {
       ErrorOptions
       ErrorParser
       ErrorPrinter
+      CodesOf
+      DeclaredError
+      ErrorCodes
       ErrorRow
       EventHandler
       EventMap
@@ -340,7 +344,6 @@ const promised = {
       durationSchema
       emptyReply
       encodeFrame
-      errors
       eventRoom
       eventTooLarge
       failed
@@ -417,6 +420,7 @@ const promised = {
       reservedNames
       restored
       retryAfterOf
+      rowOf
       samplingTrait
       scanJson
       scrubbedFailure

@@ -17,6 +17,8 @@ import { isFields } from '../../pipeline/fields.ts'
 import type { AnySlot, SlotFields } from '../../spec/slot.ts'
 import type { AnyStage, Duty } from '../../spec/stage.ts'
 import { fieldsOf } from './fields.ts'
+import { retryMeaning, toldCodes } from '../codes.ts'
+import type { ToldCode } from '../codes.ts'
 import type { Field, Schema } from './fields.ts'
 
 /** The kinds of components that can be listed. */
@@ -30,6 +32,7 @@ export const kinds = [
   'services',
   'records',
   'plugins',
+  'errors',
 ] as const
 
 export type Kind = (typeof kinds)[number]
@@ -39,6 +42,8 @@ export interface Component {
   readonly kind: Kind
   readonly name: string
   readonly summary: string
+  /** Further members in the JSON of a list. */
+  readonly listed?: Readonly<Record<string, string | number>>
   /** Further facts: a label and a value each. */
   readonly facts: readonly (readonly [string, string])[]
   readonly fields: readonly Field[]
@@ -58,6 +63,7 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
     services: () => [...registry.services.values()].map((service) => describeService(service, registry)),
     records: () => [...registry.records.values()].map(describeRecord),
     plugins: () => [...registry.plugins.values()].map(describePlugin),
+    errors: () => toldCodes(registry).map(describeError),
   }
   return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
 }
@@ -343,5 +349,24 @@ function standIn(name: string, { type, enum: values, minimum, properties, requir
       return exampleOf({ ...(properties ? { properties } : {}), ...(required ? { required } : {}) })
     default:
       return name.endsWith('url') ? 'https://api.example.com/v1' : `my-${name}`
+  }
+}
+
+function describeError({ code, message, from, status, type, retry, advice }: ToldCode): Component {
+  const facts = [
+    ['from', from],
+    ['status', String(status)],
+    ['type', type],
+    ['retry', `${retry}: ${retryMeaning[retry]}`],
+    ...(advice === '' ? [] : [['advice', advice] as const]),
+  ] as const
+  return {
+    kind: 'errors',
+    name: code,
+    summary: message,
+    listed: { from, status, type, retry },
+    facts,
+    fields: [],
+    example: '',
   }
 }

@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
 import { fileProperties } from '../../config/file-properties.ts'
 import type { Registry } from '../../config/registry.ts'
-import { errors } from '../../spec/error-table.ts'
-import type { ErrorCode, ErrorRow } from '../../spec/error-table.ts'
-import { errorAdvice, findings, retryMeaning } from '../codes.ts'
+import { findings, retryMeaning, toldCodes } from '../codes.ts'
 import { commandsPage } from './commands.ts'
 import { componentsOf } from './components.ts'
 import type { Component, Kind } from './components.ts'
@@ -25,7 +23,7 @@ export function referencePages(registry: Registry, program: Command): ReadonlyMa
     ['services.md', componentsPage('services', registry)],
     ['records.md', componentsPage('records', registry)],
     ['settings.md', settingsPage(registry)],
-    ['errors.md', errorsPage()],
+    ['errors.md', errorsPage(registry)],
     ['commands.md', commandsPage(program)],
   ])
 }
@@ -64,6 +62,7 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
     'Things with a name. They are declared in a list of the configuration, or created while the gateway runs.',
   ],
   plugins: ['Plugins', 'Plugins provide the stages, actions, codecs, providers, signals, services and records.'],
+  errors: ['Errors', 'The errors that clients get, of the engine and of plugins.'],
 }
 
 /** The page of one kind of component. */
@@ -90,17 +89,15 @@ function settingsPage(registry: Registry): string {
   return page('Settings', introduction, sections)
 }
 
-function errorsPage(): string {
-  const codes = Object.entries(errors as Readonly<Record<string, ErrorRow>>).sort(([left], [right]) =>
-    left.localeCompare(right),
-  )
-  const answered = codes.map(([name, { status, type, retry, message }]) => [
+function errorsPage(registry: Registry): string {
+  const answered = toldCodes(registry).map(({ code: name, status, type, retry, message, from, advice }) => [
     code(name),
     String(status),
     code(type),
     retry,
     message,
-    errorAdvice[name as ErrorCode],
+    from,
+    advice,
   ])
   const words = Object.entries(retryMeaning).map(([word, meaning]) => `- ${word}: ${meaning}.`)
   const found = [...findings].map(([name, meaning]) => [code(name), meaning])
@@ -112,7 +109,7 @@ function errorsPage(): string {
         '## Answers',
         'Each protocol gives errors its own shape. `Retry` says whether the same request may succeed later:',
         words.join('\n'),
-        table(['Code', 'Status', 'Type', 'Retry', 'Message', 'What to do'], answered),
+        table(['Code', 'Status', 'Type', 'Retry', 'Message', 'From', 'What to do'], answered),
       ].join('\n\n'),
       ['## Findings', 'Printed as `file:line:column: message [code]`.', table(['Code', 'What it means'], found)].join(
         '\n\n',

@@ -61,6 +61,7 @@ describe('cli/list', () => {
       'services',
       'records',
       'plugins',
+      'errors',
     ])
     const listed = JSON.parse((await here.run('list', '--json')).out.join('\n')) as Record<string, object[]>
     expect(Object.keys(listed)).to.deep.equal([
@@ -73,9 +74,18 @@ describe('cli/list', () => {
       'services',
       'records',
       'plugins',
+      'errors',
     ])
     expect(listed['stages']).to.deep.include({ name: 'greet', summary: 'Say hello.' })
     expect(listed['slots']).to.deep.include({ name: 'principal', summary: 'The authenticated client.' })
+    expect(listed['errors']).to.deep.include({
+      name: 'breaker_open',
+      summary: 'The provider of "{model}" fails too often to be asked now.',
+      from: 'resilience',
+      status: 503,
+      type: 'server_error',
+      retry: 'other',
+    })
     expect(listed['providers']?.map((provider) => 'name' in provider && provider.name)).to.include('echo')
   })
 

@@ -67,6 +67,31 @@ describe('registry', () => {
     expect(names(files)).to.include.members(['plugins/limit.ts', 'plugins/whole/inner.ts', 'one.ts'])
   })
 
+  it('finds error codes that two plugins declare, or the engine has, and rows that lack something', async () => {
+    const plugin = (name: string, errors: string) => component(`kind: 'plugin', name: '${name}', errors: ${errors}`)
+    await folder.write({
+      'plugins/coast.ts': plugin('coast', "{ tide_out: { status: 409, message: 'The tide is out.' } }"),
+      'plugins/sea.ts': plugin('sea', "{ tide_out: { status: 409, message: 'It is low.' } }"),
+      'plugins/taken.ts': plugin('taken', "{ not_found: { status: 404, message: 'No.' } }"),
+      'plugins/mute.ts': plugin('mute', '{ silent: { status: 409 } }'),
+      'plugins/vague.ts': plugin('vague', "{ unclear: { message: 'Something.' } }"),
+      'plugins/fine.ts': plugin('fine', "{ low: { status: 200, message: 'Fine.' } }"),
+      'plugins/loud.ts': plugin('loud', "{ 'Very-Loud': { status: 400, message: 'Loud.' } }"),
+      'plugins/again.ts': plugin('again', "{ later: { status: 503, retry: 'soon', message: 'Later.' } }"),
+    })
+    const { registry, problems } = await load(folder, './plugins')
+    expect(problems).to.deep.equal([
+      'plugins/again.ts:1:1: plugin "again": "retry" of the error code "later" must be never, same or other [component]',
+      'plugins/fine.ts:1:1: plugin "fine": the error code "low" needs a "status" from 400 to 599 [component]',
+      'plugins/loud.ts:1:1: plugin "loud": the error code "Very-Loud" must be of lower-case letters, digits and "_" [component]',
+      'plugins/mute.ts:1:1: plugin "mute": the error code "silent" needs a "message" [component]',
+      'plugins/vague.ts:1:1: plugin "vague": the error code "unclear" needs a "status" from 400 to 599 [component]',
+      'plugins/sea.ts:1:1: the error code "tide_out" is already there: coast [duplicate]',
+      'plugins/taken.ts:1:1: the error code "not_found" is already there: the engine [duplicate]',
+    ])
+    expect(registry.errors.get('tide_out')).to.include({ status: 409, from: 'coast' })
+  })
+
   it('reports what cannot be loaded or is no component, and goes on', async () => {
     await folder.write({
       'plugins/a.ts': stage('a'),

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { GatewayError, scrubbedFailure } from '../../../engine/spec/error.ts'
-import { errors } from '../../../engine/spec/error-table.ts'
+import { defineErrors, errors, rowOf, serveErrors } from '../../../engine/spec/error-table.ts'
 import type { ErrorCode } from '../../../engine/spec/error-table.ts'
 
 describe('engine/spec/error', () => {
@@ -15,7 +15,26 @@ describe('engine/spec/error', () => {
 
   it('has a code and a type for every client', () => {
     for (const code of Object.keys(errors) as ErrorCode[])
-      expect(new GatewayError(code).failure, code).to.include({ code, type: errors[code].type })
+      expect(new GatewayError(code).failure, code).to.include({ code, type: rowOf(code)?.type })
+  })
+
+  it('knows the codes that a plugin declares, and what serves keeps its words while others are loaded', () => {
+    const [tide, ebb] = ['tide_out', 'ebb'] as unknown as readonly [ErrorCode, ErrorCode]
+    const rows = defineErrors({
+      tide_out: { status: 409, message: 'The tide is out at {place}.' },
+      ebb: { status: 503, retry: 'same', message: 'The water leaves.' },
+    })
+    expect(new GatewayError(tide, { place: 'Mont' }).failure).to.include({
+      status: 409,
+      code: 'tide_out',
+      type: 'invalid_request_error',
+      message: 'The tide is out at Mont.',
+    })
+    expect(new GatewayError(ebb)).to.include({ retry: 'same' }).and.nested.include({ 'failure.type': 'server_error' })
+    serveErrors(new Map(Object.entries(rows)))
+    defineErrors({ tide_out: { status: 410, message: 'Gone.' }, not_found: { status: 200, message: 'Never mind.' } })
+    expect(new GatewayError(tide).failure.status).to.equal(409)
+    expect(new GatewayError('not_found').failure.status).to.equal(404)
   })
 
   it('lets no text of a failure out before it was cut and scrubbed, however deep it stands', () => {

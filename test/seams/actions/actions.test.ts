@@ -58,7 +58,7 @@ describe('seams/actions', function () {
   it('look at the role, then what stands before, the query, the body, and run', async () => {
     const wrong = { nmae: 'top' }
     expect(await told('POST lanterns?strom=1', 'vic@acme', wrong)).to.equal('403 forbidden')
-    expect(await told('POST lanterns?strom=1', 'tom@acme', wrong)).to.equal('403 self_service_off')
+    expect(await told('POST lanterns?strom=1', 'tom@acme', wrong)).to.equal('409 storm_warning')
     expect(await told('POST lanterns?strom=1', 'ann@acme', wrong)).to.equal('422 unknown_field strom')
     expect(await told('POST lanterns?storm=1', 'ann@acme', wrong)).to.equal('422 invalid_field storm')
     expect(await told('POST lanterns?storm=true', 'ann@acme', wrong)).to.equal('422 unknown_field nmae')
@@ -67,6 +67,15 @@ describe('seams/actions', function () {
     const shown = ['etag', 'location', 'x-by', 'cache-control'].map((name) => headers.get(name))
     expect(shown).to.deep.equal(['"1"', '/acme/lanterns/top', 'ann true', 'no-store'])
     expect(await told('GET door?who=me')).to.equal('422 unknown_field who')
+  })
+
+  it('answer with the words of their plugin, and name what was asked for where nothing is there', async () => {
+    const message = async (route: string, token: string, body?: unknown) =>
+      (JSON.parse((await ask(route, token, body)).text) as { error: { message: string } }).error.message
+    expect(await message('POST lanterns', 'tom@acme', { name: 'top' })).to.equal('tom stays below deck in a storm.')
+    expect(await message('GET lanterns/anchor', gateway.key)).to.equal(
+      'Nothing is served at GET /acme/lanterns/anchor.',
+    )
   })
 
   it('write who was refused into the audit trail, under the name of the action', async () => {

@@ -1,5 +1,15 @@
-import { GatewayError, defineAction, definePlugin } from 'sluice'
+import { GatewayError, defineAction, defineErrors, definePlugin } from 'sluice'
 import { answered, listOf, pageOf, pull } from 'sluice/kit'
+
+declare module 'sluice' {
+  interface ErrorCodes {
+    storm_warning: true
+  }
+}
+
+const errors = defineErrors({
+  storm_warning: { status: 409, retry: 'same', message: '{who} stays below deck in a storm.' },
+})
 
 const lantern = {
   type: 'object',
@@ -52,7 +62,7 @@ const hang = defineAction({
   status: 201,
   writes: { not: 'nothing is kept' },
   before({ principal: { name } }) {
-    if (name === 'tom') throw new GatewayError('self_service_off')
+    if (name === 'tom') throw new GatewayError('storm_warning', { who: name })
   },
   run({ body: { name, lit }, query, by, ingress }) {
     const headers = { 'x-by': `${by.principal?.name} ${query.flag('storm') ?? false}` }
@@ -109,5 +119,6 @@ const signals = defineAction({
 export default definePlugin({
   name: 'lanterns',
   summary: 'Lanterns.',
+  errors,
   actions: [list, hang, show, drown, knock, signals],
 })

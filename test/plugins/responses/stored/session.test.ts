@@ -1,7 +1,13 @@
 import { expect } from 'chai'
 import { SocketSession } from '../../../../engine/http/socket-peer.ts'
 import type { Ingress } from '../../../../engine/index.ts'
-import { forgetOnSocket, rememberOnSocket, lastOnSocket, sessionsLimit, socketLimit } from '../../../../plugins/responses/stored/session.ts'
+import {
+  forgetOnSocket,
+  rememberOnSocket,
+  lastOnSocket,
+  sessionsLimit,
+  socketLimit,
+} from '../../../../plugins/responses/stored/session.ts'
 import { weightOf } from '../../../../plugins/responses/stored/record.ts'
 import { recordWith, said } from './kept.ts'
 
