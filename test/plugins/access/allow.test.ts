@@ -1,3 +1,4 @@
+import '../../../plugins/access/error-codes.ts'
 import { expect } from 'chai'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import { GatewayError } from '../../../engine/index.ts'
