@@ -100,6 +100,7 @@ export { accessOf, isOfRole } from './spec/access.ts'
 
 // Bodies of requests
 export { checkInput } from './http/input.ts'
+export { compileForBodies } from './config/validate.ts'
 
 // Answers about records: queries, pages, versions, who asks
 export { listOf, negated, readList, readQuery } from './http/list-query.ts'

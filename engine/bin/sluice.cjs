@@ -41,15 +41,14 @@ const source = join(root, 'engine', 'cli', 'main.ts')
 const built = join(root, 'dist', 'engine', 'cli', 'main.js')
 const entry = !installed && existsSync(source) ? source : built
 // Starting leaves much garbage, once. The space for young objects would grow with it and stay some 30 MB too large for a
-// process that has little to do; afterwards it grows by what requests need.
-const growth = (factor) => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
-growth(1)
+// process that has little to do; afterwards it grows by what requests need. So does the heap as a whole.
+setFlagsFromString('--semi-space-growth-factor=1 --optimize-for-size')
 // Several threads that collect young objects together get in each other's way more than they help, there are so few of them.
 setFlagsFromString('--no-parallel-scavenge')
 import(pathToFileURL(entry).href)
   .then(({ main }) => main(process.argv))
   .then(
-    () => growth(2),
+    () => setFlagsFromString('--semi-space-growth-factor=2 --no-optimize-for-size'),
     (error) => {
       console.error(error)
       process.exit(1)

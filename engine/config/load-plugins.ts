@@ -10,7 +10,8 @@ import { assemble } from './assemble.ts'
 import { display } from './diagnostics.ts'
 import type { Found } from './assemble.ts'
 import type { Registry } from './registry.ts'
-import { isWithin } from './shipped.ts'
+import { prepared } from './prepared.ts'
+import { isWithin, shipped as product } from './shipped.ts'
 import { within } from './within.ts'
 
 /** The loaded plugins. */
@@ -57,7 +58,8 @@ export const loadDeadline = 10_000
 export async function loadPlugins(entries: readonly PluginEntry[], places: PluginPlaces): Promise<Loaded> {
   const loading = new Loading(places)
   const shipped = places.shipped === undefined ? undefined : await realpath(places.shipped)
-  if (shipped !== undefined) await loading.folder(shipped, true)
+  if (prepared.plugins !== undefined && places.shipped === product.plugins) loading.given(await prepared.plugins())
+  else if (shipped !== undefined) await loading.folder(shipped, true)
   for (const { text, optional, report } of entries) {
     if (!/^[./]/.test(text) && !isAbsolute(text)) {
       await loading.package(text, report)
@@ -90,6 +92,15 @@ class Loading {
 
   constructor(places: PluginPlaces) {
     this.#places = places
+  }
+
+  /** Takes the exports of plugins that are loaded already, by their files. */
+  given(exports: ReadonlyMap<string, unknown>): void {
+    for (const [file, value] of exports) {
+      const from = display(file, this.#places.root)
+      this.#shown.set(from, file)
+      this.#found.push({ value, from, shipped: true })
+    }
   }
 
   async package(name: string, report: PluginEntry['report']): Promise<void> {
@@ -164,7 +175,8 @@ interface Group {
   readonly entries: readonly string[]
 }
 
-function groupsOf(folder: Folder): Group[] {
+/** The plugins in a folder: files that are loaded and reloaded together, and those of them that export components. */
+export function groupsOf(folder: Folder): Group[] {
   const modules = folder.files.filter(isModule)
   const index = modules.find((file) => /^index\.[jt]s$/.test(basename(file)))
   if (index !== undefined) return [{ files: filesOf(folder).filter((file) => !isTest(file)), entries: [index] }]

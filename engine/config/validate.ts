@@ -1,95 +1,93 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { DataValidateFunction } from 'ajv/dist/types/index.js'
+import { hash } from 'node:crypto'
+import { createRequire } from 'node:module'
+import type { FormatsPlugin } from 'ajv-formats'
+import type * as ajv from 'ajv/dist/2020.js'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
 import { duration, isDuration } from '../spec/duration.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { pointer, schemaProblems } from './diagnostics.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Path } from './diagnostics.ts'
+import { prepared } from './prepared.ts'
+import type { Keywords } from './prepared.ts'
 import type { Source } from './source.ts'
 
 /** Validates a value. Returns it with defaults filled in, and the findings; the given value does not change. */
 export type Validator = (source: Source, path: Path, value: Json) => { value: Json; diagnostics: Diagnostic[] }
 
-const ajv = new Ajv2020({
-  allErrors: true,
-  useDefaults: true,
-  ownProperties: true,
-  strict: true,
-  strictRequired: false,
-  allowUnionTypes: true,
-  verbose: true,
+const require = createRequire(import.meta.url)
+
+/** Keywords that tell others something: what a text names, where a setting is, the unit of a number, messages. */
+const notes = ['x-names', 'x-setting', 'x-place', 'x-unit'].concat(
+  ['pattern', 'anyOf', 'required'].map((word) => `${word}ErrorMessage`),
+)
+
+/**
+ * Bounds of a duration, whose pattern reports any other text, and most decimals of an amount: `multipleOf` computes
+ * with binary numbers, which miss most decimal ones.
+ */
+const keywords: Keywords = {
+  minimum: (value: string, limit: string) => !isDuration(value) || duration(value) >= duration(limit),
+  maximum: (value: string, limit: string) => !isDuration(value) || duration(value) <= duration(limit),
+  decimals: (value: number, limit: number) => Number(value.toFixed(limit)) === value,
+}
+
+/** A compiler of schemas. The library is loaded on first use: a package brings validators of the schemas it ships. */
+function schemaCompiler(options: ajv.Options): ajv.Ajv2020 {
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof ajv
   // The meta-schema takes longer to compile than any other schema, so only schemas of plugins are checked with it
-  // (`proveSchema`).
-  validateSchema: false,
-  // Each validator runs a few times at most: optimizing its code takes longer than it saves.
-  code: { optimize: false },
-})
-formats.default(ajv)
-ajv.addKeyword({ keyword: 'x-names', schemaType: 'string' })
-for (const keyword of ['x-inputs', 'x-gives'])
-  ajv.addKeyword({
-    keyword,
-    schemaType: 'array',
-    code({ schema }) {
-      if (!(schema as Json[]).every((slot) => typeof slot === 'string'))
-        throw new Error(`${keyword} must be names of slots`)
-    },
-  })
-// The setting whose value an option of a step has if the pipeline does not write it.
-ajv.addKeyword({ keyword: 'x-setting', schemaType: 'string' })
-// The only place in the file of a setting that cannot change at run time.
-ajv.addKeyword({ keyword: 'x-place', schemaType: 'string' })
-// The unit of a number, for forms.
-ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' })
-for (const [keyword, holds] of [
-  ['x-minimum', (value: number, limit: number) => value >= limit],
-  ['x-maximum', (value: number, limit: number) => value <= limit],
-] as const)
-  ajv.addKeyword({
-    keyword,
-    schemaType: 'string',
-    type: 'string',
-    compile(limit: string) {
-      const bound = duration(limit)
-      const isWithin: DataValidateFunction = (value: string) => {
-        // The pattern reports any other text.
-        if (!isDuration(value) || holds(duration(value), bound)) return true
-        isWithin.errors = [{ keyword, params: { limit } }]
-        return false
-      }
-      return isWithin
-    },
-    errors: true,
-  })
-// Most decimals of an amount. `multipleOf` computes with binary numbers, which miss most decimal ones.
-ajv.addKeyword({
-  keyword: 'x-decimals',
-  schemaType: 'number',
-  type: 'number',
-  compile(limit: number) {
-    const isWithin: DataValidateFunction = (value: number) => {
-      if (Number(value.toFixed(limit)) === value) return true
-      isWithin.errors = [{ keyword: 'x-decimals', params: { limit } }]
-      return false
-    }
-    return isWithin
-  },
-  errors: true,
-})
-// Editors know this keyword, too.
-ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
-ajv.addKeyword({ keyword: 'anyOfErrorMessage', schemaType: 'string' })
-ajv.addKeyword({ keyword: 'requiredErrorMessage', schemaType: 'string' })
+  // (`proveSchema`). Each validator is made once: optimizing its code takes longer than it saves.
+  return new Ajv2020({ ownProperties: true, validateSchema: false, code: { optimize: false }, ...options })
+}
+
+/**
+ * The validator of a schema that the package brings, if it does.
+ * @param use the compiler whose options it was made with
+ */
+function preparedValidator(use: 'settings' | 'body', schema: object): ValidateFunction | undefined {
+  return prepared.validators[hash('sha256', `${use} ${JSON.stringify(schema)}`)]?.(schema, keywords, require)
+}
+
+const withFormats = (compiler: ajv.Ajv2020) =>
+  (require('ajv-formats') as { readonly default: FormatsPlugin }).default(compiler)
+
+let strict: ajv.Ajv2020 | undefined
+const strictCompiler = () => (strict ??= makeStrict())
+
+function makeStrict(): ajv.Ajv2020 {
+  const { _, Name } = require('ajv/dist/2020.js') as typeof ajv
+  const options = { allErrors: true, useDefaults: true, strictRequired: false, allowUnionTypes: true, verbose: true }
+  const made = withFormats(schemaCompiler({ strict: true, ...options }))
+  for (const keyword of notes) made.addKeyword({ keyword, schemaType: 'string' })
+  for (const keyword of ['x-inputs', 'x-gives'])
+    made.addKeyword({
+      keyword,
+      schemaType: 'array',
+      code({ schema }) {
+        if (!(schema as Json[]).every((slot) => typeof slot === 'string'))
+          throw new Error(`${keyword} must be names of slots`)
+      },
+    })
+  for (const word of ['minimum', 'maximum', 'decimals'] as const)
+    made.addKeyword({
+      keyword: `x-${word}`,
+      ...(word === 'decimals' ? { type: 'number', schemaType: 'number' } : { type: 'string', schemaType: 'string' }),
+      error: { message: `must pass "x-${word}"`, params: ({ schema }) => _`{limit: ${schema as string | number}}` },
+      code(given) {
+        const holds = given.gen.scopeValue('func', { ref: keywords[word], code: _`keywords.${new Name(word)}` })
+        given.fail(_`!${holds}(${given.data}, ${given.schema as string | number})`)
+      },
+    })
+  return made
+}
 
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict mode, defaults filled in, all errors reported.
  * Custom keywords: `x-names` marks a text that is a name; `x-inputs` and `x-gives` list the slots that a named pipeline
- * is handed and must give; `x-setting` is the setting that gives an option that a pipeline does not write; `x-place` is the place of a setting in the file, such as
- * `mcp.commands`, if no section can have it; `x-minimum`
- * and `x-maximum` are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage`,
- * `anyOfErrorMessage` and `requiredErrorMessage` describe a `pattern`, an `anyOf` and what is missing in words.
+ * is handed and must give; `x-setting` is the setting that gives an option that a pipeline does not write; `x-place` is
+ * the place of a setting in the file, such as `mcp.commands`, if no section can have it; `x-minimum` and `x-maximum`
+ * are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage`, `anyOfErrorMessage`
+ * and `requiredErrorMessage` describe a `pattern`, an `anyOf` and what is missing in words.
  * @param schema must pass `proveSchema`; compiled schemas are cached by identity
  */
 export function validator(schema: object): Validator {
@@ -98,7 +96,7 @@ export function validator(schema: object): Validator {
 
 /** Throws when a schema for `validator` or `compileSchema` is invalid. */
 export function proveSchema(schema: object): void {
-  void ajv.validateSchema(schema, true)
+  void strictCompiler().validateSchema(schema, true)
   compileSchema(schema)
 }
 
@@ -112,14 +110,31 @@ const compiled = new WeakMap<object, ValidateFunction>()
 export function compileSchema(schema: object): ValidateFunction {
   const known = compiled.get(schema)
   if (known) return known
-  const made = ajv.compile(schema)
+  const made = preparedValidator('settings', schema) ?? strictCompiler().compile(schema)
   // Ajv caches compiled schemas forever; those of reloaded plugins must be collectable.
-  ajv.removeSchema(schema)
+  strict?.removeSchema(schema)
   compiled.set(schema, made)
   return made
 }
 
-let lenient: Ajv2020 | undefined
+let quick: ajv.Ajv2020 | undefined
+const quickly = new WeakMap<object, ValidateFunction>()
+
+/**
+ * Compiles a JSON Schema for bodies of requests, once: lenient about the schema, without formats and defaults. The
+ * returned function stops at the first error.
+ */
+export function compileForBodies(schema: object): ValidateFunction {
+  const known = quickly.get(schema)
+  if (known) return known
+  // A number too large for JavaScript is parsed as Infinity, which no field accepts.
+  const options = { strict: false, strictNumbers: true, validateFormats: false }
+  const made = preparedValidator('body', schema) ?? (quick ??= schemaCompiler(options)).compile(schema)
+  quickly.set(schema, made)
+  return made
+}
+
+let lenient: ajv.Ajv2020 | undefined
 const branches = new WeakMap<object, ValidateFunction>()
 
 /** Whether a part of a schema accepts a value; true if the part needs another part (`$ref`) to decide. */
@@ -128,13 +143,11 @@ export function fits(part: object | boolean, value: Json): boolean {
   let validate = branches.get(part)
   if (!validate) {
     // The `type` that strict mode requires may be in the surrounding schema.
-    lenient ??= formats.default(
-      new Ajv2020({ strict: false, validateSchema: false, useDefaults: true, ownProperties: true }),
-    )
+    lenient ??= withFormats(schemaCompiler({ strict: false, useDefaults: true }))
     try {
       validate = lenient.compile(part)
     } catch (error) {
-      if (error instanceof Ajv2020.MissingRefError) return true
+      if (error instanceof Error && 'missingRef' in error) return true
       throw error
     } finally {
       lenient.removeSchema(part)

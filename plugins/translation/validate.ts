@@ -1,20 +1,6 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { GatewayError, defineStage } from '../../engine/index.ts'
-import { requirement } from '../../engine/kit.ts'
-
-const ajv = new Ajv2020({
-  strict: false,
-  // A number too large for JavaScript is parsed as Infinity, which no field accepts.
-  strictNumbers: true,
-  allErrors: false,
-  ownProperties: true,
-  validateFormats: false,
-  verbose: false,
-  // Both cost more than they gain: the schemas are our own, and V8 optimizes the code itself.
-  validateSchema: false,
-  code: { optimize: false },
-})
-const compiled = new WeakMap<object, ValidateFunction>()
+import { compileForBodies, requirement } from '../../engine/kit.ts'
 
 /** Rejects a body that violates its protocol's schema or codec, with the path of the error. */
 export default defineStage({
@@ -33,12 +19,12 @@ export default defineStage({
     const usual = host.codec(protocol)
     // For a quick start, it is compiled once the gateway serves, or with the first request.
     let ready: ValidateFunction | undefined
-    const first = () => (ready ??= compiled.get(usual.schema) ?? compile(usual.schema))
+    const first = () => (ready ??= compileForBodies(usual.schema))
     // V8 compiles the code at its first run.
     host.warm?.(() => void first()({}))
     return ({ request }) => {
       const codec = request.protocol === protocol ? usual : host.codec(request.protocol)
-      const valid = codec === usual ? (ready ?? first()) : (compiled.get(codec.schema) ?? compile(codec.schema))
+      const valid = codec === usual ? (ready ?? first()) : compileForBodies(codec.schema)
       if (!valid(request.body)) throw told(refusal(valid.errors ?? []), status, codec.mistaken?.(request.body))
       const flaw = codec.check?.(request.body)
       if (flaw) throw new GatewayError('invalid_value', { ...flaw }, { status })
@@ -46,12 +32,6 @@ export default defineStage({
     }
   },
 })
-
-function compile(schema: object): ValidateFunction {
-  const valid = ajv.compile(schema)
-  compiled.set(schema, valid)
-  return valid
-}
 
 /** An error with its status, and with a hint if the body seems to be of another protocol. */
 function told({ code, facts, failure }: GatewayError, status: number, mistaken: string | undefined): GatewayError {

@@ -334,6 +334,7 @@ const promised = {
       collect
       collecting
       columns
+      compileForBodies
       count
       customInput
       cutMembers
