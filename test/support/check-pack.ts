@@ -8,18 +8,22 @@ const output = readFileSync(0, 'utf8')
 const [pack] = JSON.parse(output.slice(output.indexOf('['))) as { files: { path: string }[] }[]
 const paths = pack?.files.map(({ path }) => path) ?? []
 const allowed =
-  /^(engine\/bin\/|dist\/(console|engine|plugins|types)\/|pipelines\/|config\/|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
+  /^(engine\/bin\/|dist\/(console|engine|plugins|types)\/|pipelines\/|config\/[^/]+$|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
 const needed = [
   'engine/bin/sluice.cjs',
   'dist/console/index.html',
   'dist/console/assets/scheme.js',
+  'dist/engine/LICENCES.md',
   'dist/engine/index.js',
   'dist/engine/kit.js',
   'dist/engine/kit.d.ts',
   'dist/types/sluice.d.ts',
   'dist/engine/cli/main.js',
-  'dist/engine/conformance/suite.js',
+  'dist/engine/config/prepared/first.cjs',
+  'dist/engine/store/worker.js',
+  'dist/engine/workers/entry.js',
   'dist/plugins/access/index.js',
+  'dist/plugins/counting/count.js',
   'pipelines/chat-completions.yaml',
   'pipelines/chat-completions.test.yaml',
   'config/sluice.yaml',

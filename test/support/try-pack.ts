@@ -1,12 +1,13 @@
 // Tries the packed file as a newcomer does: installed into an empty folder, started there without a word, asked by its own
 // "curl", given a configuration by "init" and a provider in a file beside it. Run by CI; needs the npm registry or its cache.
-import { equal, match, ok } from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fencedBlocks } from '../../engine/cli/check-file.ts'
+import { initialize, stdio } from '../mcp/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'))
@@ -30,9 +31,84 @@ const npm = (words: readonly string[], cwd: string) =>
 const sluice = (words: readonly string[], more: Record<string, string> = {}) =>
   execFileSync(process.execPath, [launcher, ...words], { cwd: folder, env: { ...quiet, ...more }, encoding: 'utf8' })
 
+const write = (name: string, text: string) => {
+  mkdirSync(dirname(join(folder, name)), { recursive: true })
+  writeFileSync(join(folder, name), text)
+}
+
+const key = 'sk-sluice-0123456789abcdef0123456789abcdef0123456789a'
+const records = `providers: [{ name: acme, type: acme, word: really }]
+models: [{ name: m, provider: acme }]
+mcp_servers: [${JSON.stringify(stdio('tools'))}]
+api_keys: [{ name: try, key: ${key}, mcp_servers: [tools] }]
+`
+const accept = 'application/json, text/event-stream'
+
+/** A plugin with a module for threads, which fails unless `sluice` and `sluice/kit` are the engine that runs. */
+const ownPlugin = {
+  'plugins/own/index.ts': `import { GatewayError, definePlugin, defineStage } from 'sluice'
+    import { asGatewayError, moduleBeside } from 'sluice/kit'
+    const stage = defineStage({
+      name: 'own', summary: 'Try the engine.', needs: ['ingress'], provides: ['reply'],
+      config: { type: 'object', additionalProperties: false, properties: {} },
+      body: { type: 'object', properties: { refuse: { type: 'boolean', default: false } } } as const,
+      build: (_, host) => async ({ input }) => {
+        const own = new GatewayError('budget_exceeded', {}, { status: 402 })
+        if (input.refuse) throw own
+        const fromThread = await host.work(moduleBeside('work', import.meta.url), 'sluice', 60_000)
+        const value = { sameEngine: asGatewayError(own) === own, fromThread }
+        return { reply: { status: 200, headers: {}, body: { kind: 'json', value } } }
+      },
+    })
+    export default definePlugin({ name: 'own', summary: 'Tries the engine.', stages: [stage] })
+    `,
+  'plugins/own/work.ts': `import { GatewayError } from 'sluice'
+    import { asGatewayError } from 'sluice/kit'
+    export default function work(word: string): boolean {
+      const error = new GatewayError('invalid_request', { reason: word })
+      return asGatewayError(error) === error
+    }
+    `,
+  'pipelines/own.yaml': `name: own
+summary: Tries the engine.
+routes: [POST /own]
+stages: [{ auth: { with: key } }, own]
+`,
+}
+
+const mistakes = `listen: { port: many }
+plugin: []
+providers:
+  - { name: "a b", type: compatible, base_url: ftp://x }
+  - { name: c, type: compatibel }
+models:
+  - { name: m, provider: d, pricing: { input: -1 }, supports_images: perhaps, colour: red }
+api_keys:
+  - { name: k, key: sk-a, rate_limit: { requests: 0, period: 40d }, budget: { usd: 1.00000001, period: year } }
+server_config:
+  logging: { level: loud }
+  smart_routing: { enabled: 3, modes: 4 }
+`
+
+/** Names every module that is loaded, on standard error. */
+const tellLoads = `import { registerHooks } from 'node:module'
+registerHooks({ load: (url, given, next) => (console.error('loads ' + url), next(url, given)) })
+`
+/** What a start and a first answer may load, below `node_modules`. */
+const atStart = new RegExp(
+  `^(${name}/(engine/bin/sluice.cjs|dist/engine/(cli/main|index|kit|store/worker).js|dist/engine/config/prepared/\\w+.cjs|` +
+    'dist/engine/chunks/(command|gateway|rolldown-runtime|key-value|key-value-database|thread-\\w+)-[\\w-]{8}.js)|' +
+    'better-sqlite3/.*|ajv/dist/(runtime/.*|2020.js)|ajv-formats/dist/formats.js|fast-deep-equal/index.js)$',
+)
+
 /** Starts the gateway, lets `use` read what it printed, and ends it. */
-async function served(words: readonly string[], printed: RegExp, use: (output: string) => Promise<void>) {
-  const gateway = spawn(process.execPath, [launcher, ...words], { cwd: folder, env: quiet })
+async function served(
+  words: readonly string[],
+  printed: RegExp,
+  use: (output: string, log: () => string) => Promise<void>,
+  more: Record<string, string> = {},
+) {
+  const gateway = spawn(process.execPath, [launcher, ...words], { cwd: folder, env: { ...quiet, ...more } })
   const ended = once(gateway, 'exit')
   let output = ''
   let log = ''
@@ -45,7 +121,7 @@ async function served(words: readonly string[], printed: RegExp, use: (output: s
       })
       void ended.then(() => reject(new Error(`it ended: ${output}${log}`)))
     })
-    await use(output)
+    await use(output, () => log)
   } finally {
     // The second signal ends it at once.
     gateway.kill('SIGTERM')
@@ -68,17 +144,35 @@ try {
   npm(['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, packed)], folder)
   rmSync(join(folder, packed))
 
+  let [firstKey, firstBody] = ['', '']
   await served([], /-d '.*'\n/, async (output) => {
     match(output, /There is no config\/sluice\.yaml yet/)
     const [, url = '', key = '', body = ''] =
       /curl (\S+)\/v1\/chat\/completions .*Bearer (\S+)'.*-d '(.*)'\n/s.exec(output) ?? []
     match(await ask(url, key, body), /Hello, world/)
+    ;[firstKey, firstBody] = [key, body]
     const page = await (await fetch(url)).text()
     for (const [, file = ''] of page.matchAll(/"(\/assets\/[^"]+)"/g))
       equal((await fetch(url + file)).status, 200, file)
     match(page, /"\/assets\/app-[^"]+\.js"/)
   })
   console.log('the empty folder answers, and shows the console')
+
+  // Every room that most processes never enter is loaded on first use.
+  write('loaded.mjs', tellLoads)
+  await served(
+    [],
+    /serves on http/,
+    async (output, log) => {
+      const [url = ''] = /http:\S+/.exec(output) ?? []
+      match(await ask(url, firstKey, firstBody), /Hello, world/)
+      const loaded = log().matchAll(/^loads .*\/node_modules\/(.*)$/gm)
+      const strange = [...loaded].map(([, module = '']) => module).filter((module) => !atStart.test(module))
+      deepEqual(strange, [])
+    },
+    { NODE_OPTIONS: `--import=${join(folder, 'loaded.mjs')}` },
+  )
+  console.log('a start and an answer load nothing that they do not need')
 
   match(sluice(['init'], { GROQ_API_KEY: 'no-key' }), /name: groq\/\*/)
   ok(!readFileSync(join(folder, 'config/sluice.yaml'), 'utf8').includes('no-key'))
@@ -93,18 +187,57 @@ try {
     "name: 'talk'",
   )
   writeFileSync(join(folder, 'talk.ts'), own)
-  writeFileSync(
-    join(folder, 'config/sluice.yaml'),
-    'plugins: [./acme.ts, ./talk.ts]\nproviders: [{ name: acme, type: acme, word: really }]\nmodels: [{ name: m, provider: acme }]\n',
-  )
+  writeFileSync(join(folder, 'config/sluice.yaml'), `plugins: [./acme.ts, ./talk.ts, ./plugins]\n${records}`)
   match(sluice(['check']), /nothing wrong/)
   for (const type of ['acme', 'talk']) match(sluice(['test', '--provider', type]), /^(\d+) of \1 checks passed$/m)
-  const key = sluice(['key', 'create', '--name', 'try']).trim()
   await served([], /serves on http/, async (output) => {
     const [url = ''] = /http:\S+/.exec(output) ?? []
     equal(await ask(url, key, '{"model":"m","messages":[{"role":"user","content":"hi"}]}'), 'really')
   })
   console.log('a provider beside it answers')
+
+  match(sluice(['new', 'stage', 'hello']), /Next: put it into a pipeline/)
+  ok(readdirSync(join(folder, 'plugins')).includes('hello.ts'))
+  for (const [name, text] of Object.entries(ownPlugin)) write(name, text)
+  match(sluice(['check']), /nothing wrong/)
+  match(sluice(['list', 'stages', 'hello']), /Refuse models of a given prefix/)
+  await served([], /serves on http/, async (output) => {
+    const [url = ''] = /http:\S+/.exec(output) ?? []
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const post = (path: string, body: object) =>
+      fetch(url + path, { method: 'POST', headers: { ...headers, accept }, body: JSON.stringify(body) })
+
+    const own = await post('/own', {})
+    equal(own.status, 200, await own.clone().text())
+    deepEqual(await own.json(), { sameEngine: true, fromThread: true })
+    equal((await post('/own', { refuse: true })).status, 402)
+
+    // The tokenizer in its thread, which a client does not wait for when it starts slowly.
+    const counted = await post('/v1/messages/count_tokens', { model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+    equal(counted.status, 200, await counted.clone().text())
+    equal(typeof ((await counted.json()) as { input_tokens: unknown }).input_tokens, 'number')
+
+    const mcp = await post('/servers/tools/mcp', initialize())
+    equal(mcp.status, 200, await mcp.clone().text())
+    match(await mcp.text(), /protocolVersion/)
+    equal((await fetch(`${url}/`)).status, 200)
+    const wrong = await post('/v1/chat/completions', { model: 'm', messages: 'none' })
+    equal(wrong.status, 400)
+    match(await wrong.text(), /"param":"messages"/)
+  })
+  match(sluice(['key', 'create', '--name', 'made']), /^sk-sluice-/)
+  console.log('a plugin beside it has the engine that runs, in threads too; MCP servers and the console answer')
+
+  // What the package brings ready-made finds what a checkout finds, at the same places.
+  for (const own of ['plugins', 'pipelines']) rmSync(join(folder, own), { recursive: true })
+  writeFileSync(join(folder, 'config/sluice.yaml'), mistakes)
+  const [found, expected] = [launcher, join(root, 'engine/bin/sluice.cjs')].map((program) =>
+    spawnSync(process.execPath, [program, 'check'], { cwd: folder, env: quiet, encoding: 'utf8' }),
+  )
+  equal(found?.status, 1)
+  equal(found?.stdout, expected?.stdout)
+  ok((found?.stdout.split('\n').length ?? 0) > 8, found?.stdout)
+  console.log('mistakes are found as in a checkout')
 
   rmSync(join(folder, 'config'), { recursive: true })
   match(sluice(['test']), /^[1-9]\d* passing$/m)
