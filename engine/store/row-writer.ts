@@ -300,9 +300,7 @@ async function openPostgres(url: string): Promise<Target> {
       where attrelid = to_regclass(quote_ident(${table})) and atttypid in ('json'::regtype, 'jsonb'::regtype)`.execute(
       within,
     )
-    const names = new Set(found.rows.map(({ name }) => name))
-    jsonIn.set(table, names)
-    return names
+    return new Set(found.rows.map(({ name }) => name))
   }
   return {
     insert: (batch, rows, { id, part }, past) =>
@@ -325,6 +323,8 @@ async function openPostgres(url: string): Promise<Target> {
             on conflict do nothing ${sums.length > 0 ? sql`returning ctid::text as place` : sql``}`.execute(transaction)
           for (const { place } of added.rows) places.push(place)
         }
+        // Not before: a table that is missing has no columns.
+        jsonIn.set(table, json)
         const added = sql`with added as (select * from ${sql.table(table)} where ctid = any(${places}::tid[]))`
         for (const sum of sums) await sql`${added} ${sql.raw(sum)}`.execute(transaction)
       }),

@@ -147,6 +147,26 @@ describe('rows in bulk', () => {
       }
     })
 
+    it('take JSON once a table is there that was missing', async () => {
+      const database = await openDatabase(url())
+      const rows = new Rows({ url: url(), log })
+      const late = rows.of('late')
+      try {
+        late.waits = true
+        late.append({ id: 'a', facts: '{"white":true}' })
+        await until(() => late.counters.failing !== undefined)
+        await database.rows('create table late (id text primary key, facts jsonb)')
+        await rows.flush()
+        expect(await database.rows(`select id, facts->>'white' as white from late`)).to.deep.equal([
+          { id: 'a', white: 'true' },
+        ])
+      } finally {
+        await rows.close()
+        await database.rows('drop table if exists late')
+        await database.close()
+      }
+    })
+
     it('are written while others wait for locked tables, which alone are failing', async function () {
       this.timeout(60_000)
       const database = await openDatabase(url())
