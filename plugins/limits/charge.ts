@@ -32,10 +32,10 @@ export default defineStage({
       if (isPassedOn) return {}
       const { id } = scope
       const charged = limits.running.of(scope).micros
-      const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model, charged }
+      const isRun = job !== undefined
+      const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model, charged, isRun }
       const code = outcome.error?.code
-      const isLost =
-        job !== undefined && limits.charges.openOf(id) === undefined && (code === lost || code === unstarted)
+      const isLost = isRun && limits.charges.openOf(id) === undefined && (code === lost || code === unstarted)
       const isUnknown = model === undefined && bill?.cost.micros === undefined
       const isLeft = isUnknown && limits.charges.openOf(id) !== undefined && leftEarly(code, scope)
       const note = (told: Charged) => {

@@ -4,7 +4,6 @@ import type { Counting } from './counting.ts'
 import type { Ledger } from './ledger.ts'
 import { overrunOf } from './overruns.ts'
 import type { BudgetRule } from './rules.ts'
-import { after } from './soon.ts'
 import type { Soon } from './soon.ts'
 import type { LedgerTable } from './table.ts'
 
@@ -38,6 +37,8 @@ export interface Ended {
   readonly model: Candidate | undefined
   /** What it was charged while it ran, in micro-USD. */
   readonly charged?: number
+  /** It runs in the background: its pipeline may write a second row of the id, which the log leaves out with its charge. */
+  readonly isRun?: boolean
 }
 
 /** A part of what a running exchange costs. */
@@ -95,7 +96,7 @@ export class Charges {
 
   /** Writes what an exchange cost into the ledger, and ends its hold, if it has one. */
   charge(ended: Ended): Soon<Charged> {
-    const { id, at, principal, model, charged: before = 0 } = ended
+    const { id, at, principal, model, charged: before = 0, isRun } = ended
     const reservation = this.#reservations.get(id)
     if (reservation) this.#reservations.delete(id)
     const due = chargeOf(ended, reservation)
@@ -104,10 +105,15 @@ export class Charges {
     const estimate = charged.estimated ? undefined : estimateOf(model, reservation)
     const name = model?.model.name ?? null
     const learned = estimate === undefined ? undefined : { model: name, overrun: overrunOf(charged.micros, estimate) }
-    if (micros !== 0) this.carry(rowOf(id, reservation?.at ?? at, principal, micros, learned))
-    if (!reservation) return charged
+    const write = () => {
+      if (micros !== 0) this.#write(rowOf(id, reservation?.at ?? at, principal, micros, learned), isRun)
+      return charged
+    }
+    if (!reservation) return write()
     const sums = charged.budgets.map(({ bucket }) => bucket)
-    return after(this.#counting.settle({ id, sums, micros }), () => charged)
+    const settled = this.#counting.settle({ id, sums, micros })
+    // Its row takes a charge along that comes in the same turn, so nothing is written before shared counters have answered.
+    return settled instanceof Promise ? settled.finally(write).then(() => charged) : write()
   }
 
   /**
@@ -133,15 +139,20 @@ export class Charges {
    * Resolves to what was charged.
    */
   async chargeLost(
-    { id, at, principal }: Omit<Ended, 'bill' | 'model'>,
+    { id, at, principal, isRun }: Omit<Ended, 'bill' | 'model'>,
     budgets: readonly BudgetRule[],
     wasAsked: boolean,
   ): Promise<Charged> {
     this.#reservations.delete(id)
     const sums = budgets.map(({ bucket }) => bucket)
     const micros = (await this.#counting.settle({ id, sums, micros: wasAsked ? 'input' : 0 })) ?? 0
-    if (micros !== 0) this.carry(rowOf(id, at, principal, micros))
+    if (micros !== 0) this.#write(rowOf(id, at, principal, micros), isRun)
     return { micros, estimated: micros > 0, budgets }
+  }
+
+  #write(row: LedgerTable, alone = false): void {
+    if (alone) this.#ledger.charge(row)
+    else this.carry(row)
   }
 }
 

@@ -75,7 +75,8 @@ export default defineStage({
           // Pipelines without `charge` are charged here.
           if (!limits.charges.openOf(scope.id)) return undefined
           const charged = limits.running.of(scope).micros
-          return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model, charged })
+          const isRun = job !== undefined
+          return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model, charged, isRun })
         })
         return {
           candidates: admitted.length === candidates.length ? candidates : admitted.map(({ candidate }) => candidate),

@@ -9,7 +9,7 @@ import type { Database } from '../../engine/store/database.ts'
 import { startServe } from '../engine/cli/process.ts'
 import type { Serving } from '../engine/cli/process.ts'
 import { root } from '../engine/cli/sandbox.ts'
-import { ownPostgres } from '../support/services.ts'
+import { ownPostgres, redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
 import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -73,6 +73,12 @@ class Load {
   }
 }
 
+/** With whom a gateway counts. */
+interface Sharing {
+  readonly workers?: number
+  readonly key_value?: { readonly url: string }
+}
+
 describe('rows and charges', function () {
   this.timeout(600_000)
   let folder: string
@@ -94,7 +100,7 @@ describe('rows and charges', function () {
     await serving?.ended
     return at
   }
-  const prepare = async (url?: string) => {
+  const prepare = async (url?: string, more: Sharing = {}) => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-charges-'))
     const place = url ?? `sqlite:${folder}/sluice.db`
     upstream = await scriptedUpstream()
@@ -104,7 +110,8 @@ describe('rows and charges', function () {
     await writeFile(
       join(folder, 'sluice.yaml'),
       stringify({
-        listen: { port: 0 },
+        listen: { port: 0, workers: more.workers ?? 1 },
+        ...(more.key_value && { key_value: more.key_value }),
         database: { url: place },
         plugins: [join(root, 'plugins')],
         pipelines: join(root, 'pipelines'),
@@ -222,5 +229,14 @@ describe('rows and charges', function () {
     it(`are there of what was answered a second before the gateway was killed, in ${store}`, async function () {
       if (store === 'PostgreSQL') service = await ownPostgres(this)
       await killedUnder(new Load(await prepare(service?.url)), async () => undefined)
+    })
+
+  for (const counters of ['the first of several processes', 'Redis'])
+    it(`are written together where ${counters} counts, and are there after a kill`, async function () {
+      if (counters === 'Redis') service = await redis(this)
+      const sharing = service ? { key_value: { url: service.url } } : { workers: 2 }
+      await killedUnder(new Load(await prepare(undefined, sharing)), async () => undefined)
+      const carried = 'select count(charged_micros) as value from requests'
+      expect(await number(carried)).to.equal((await counts()).rows)
     })
 })

@@ -6,6 +6,7 @@ import { chatAnswer } from '../../service/streams.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { GatewaySettings, RunningGateway } from '../../support/gateway.ts'
 import { keysOf } from '../../support/keys.ts'
+import { copyPipelines } from '../../support/pipelines.ts'
 import { redis as startRedis } from '../../support/services.ts'
 import { tablesOf } from '../../support/tables.ts'
 import { until } from '../../support/until.ts'
@@ -105,6 +106,20 @@ describe('plugins/limits/charge', function () {
     // 13 tokens were used in the background; the refused requests took nothing.
     expect(next?.headers.get('x-ratelimit-remaining-requests')).to.equal('3')
     expect(Number(next?.headers.get('x-ratelimit-remaining-tokens'))).to.be.within(9_960, 9_980)
+  })
+
+  it('charges a response in the background whose row was written before its run', async function () {
+    const service = await startRedis(this)
+    const pipelines = await copyPipelines()
+    const later = /switch:\n +- when: \{ job: false \}.*\n +do: \[record-routing, (\{.*\})\]/
+    await pipelines.edit('responses.yaml', later, 'record-routing\n  - $1')
+    await start({ budget }, { pipelines: pipelines.folder, key_value: { url: service.url } })
+    await post('/v1/responses', { model: 'm', input, max_output_tokens: 10, background: true })
+    const charges = () => gateway.engine.database.rows<{ micros: number }>('select micros from limits_ledger')
+    await until(async () => (await charges()).length > 0)
+    expect(await charges()).to.deep.equal([{ micros: cost * 1_000_000 }])
+    expect(await gateway.rows()).to.have.length(1)
+    await pipelines.remove()
   })
 
   it('leaves what a response in the background holds to the process that makes it', async function () {
