@@ -6,13 +6,13 @@ import type { GatewayHost } from './gateway-host.ts'
 const grace = 1_000
 
 /** The votes of signals. A signal that is late, fails or returns an invalid vote abstains. */
-export async function collectVotes(
+export function collectVotes(
   { log, work }: Pick<GatewayHost, 'log' | 'work'>,
   registry: Registry,
   names: readonly string[],
   ask: Ask,
   deadline: number,
-): Promise<ReadonlyMap<string, Vote>> {
+): ReadonlyMap<string, Vote> | Promise<ReadonlyMap<string, Vote>> {
   const votes = new Map<string, Vote>()
   const waiting: Promise<void>[] = []
   const take = (name: string, vote: unknown) => {
@@ -38,8 +38,7 @@ export async function collectVotes(
     } catch (error) {
       abstains(name, error)
     }
-  if (waiting.length > 0) await Promise.all(waiting)
-  return votes
+  return waiting.length === 0 ? votes : Promise.all(waiting).then(() => votes)
 }
 
 type Run = (ask: Ask) => unknown

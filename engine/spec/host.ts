@@ -86,7 +86,11 @@ export interface Host {
    * Calls classifiers in the worker pool. One that fails, or misses the deadline (milliseconds), is logged and left
    * out.
    */
-  votes(signals: readonly string[], ask: Ask, deadline: number): Promise<ReadonlyMap<string, Vote>>
+  votes(
+    signals: readonly string[],
+    ask: Ask,
+    deadline: number,
+  ): ReadonlyMap<string, Vote> | Promise<ReadonlyMap<string, Vote>>
   /**
    * A value that outlives a reload, such as connections: created once per key, closed with the last configuration that
    * used it.
