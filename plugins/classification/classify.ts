@@ -1,5 +1,5 @@
 import { defineStage } from '../../engine/index.ts'
-import type { Envelope, JsonObject, Principal, Tier } from '../../engine/index.ts'
+import type { Envelope, GenerateRequest, JsonObject, Principal, Slots, Tier, Vote } from '../../engine/index.ts'
 import { defined, duration, durationSchema, tierOf } from '../../engine/kit.ts'
 import { blend } from './blend.ts'
 import type { Abstention, Blend, CountedVote } from './blend.ts'
@@ -9,6 +9,7 @@ import { factsOf } from './facts.ts'
 import type { Facts } from './facts.ts'
 import { hintOf } from './hint.ts'
 import { earlierTexts, lastText, lastTurn } from './turn.ts'
+import type { Turn } from './turn.ts'
 
 /** How hard a request is, as the signals see it together. */
 export interface Ensemble {
@@ -42,6 +43,15 @@ declare module '../../engine/index.ts' {
   interface Slots {
     ensemble: Ensemble
   }
+}
+
+/** A request, and what is read of it first. */
+interface Asking {
+  readonly preview: Slots['preview'] | undefined
+  readonly neutral: GenerateRequest
+  readonly turn: Turn
+  readonly hint: ReturnType<typeof hintOf>
+  readonly own: Facts
 }
 
 /** Milliseconds for which the signals are waited for in a preview. */
@@ -88,23 +98,17 @@ export default defineStage({
       const { complexity, benefit } = incumbent
       return { complexity, ...defined({ benefit }), age: Math.max(1, turn - incumbent.turns) }
     }
-    return async ({ request, principal, preview }) => {
-      const hint = hintOf(request, host.catalog)
-      const neutral = request.neutral('generate')
-      const turn = lastTurn(neutral)
-      const own = factsOf(request, neutral, turn)
-      const previous = own.refers_back && principal ? await previousOf(own, request, principal) : undefined
+    const classify = ({ preview, neutral, turn, hint, own }: Asking, previous?: JsonObject) => {
       const facts: JsonObject = { ...own, ...defined({ hint, previous }) }
       // Nobody waits for a preview, and a process that serves nothing has no thread ready.
       const wait = preview ? patience : deadline
       const started = performance.now()
-      const votes = await host.votes(names, { text: turn.text, facts }, wait)
-      // A timer may end up to a millisecond early.
-      const missing = performance.now() - started < wait - 1 ? 'failed' : 'late'
-      const blended = blend(weights, votes, missing, (preview?.settings ?? routing.settings).default_complexity)
-      const measured = [...votes.values()].find(({ features }) => features !== undefined)
-      return {
-        ensemble: {
+      const seen = (votes: ReadonlyMap<string, Vote>) => {
+        // A timer may end up to a millisecond early.
+        const missing = performance.now() - started < wait - 1 ? 'failed' : 'late'
+        const blended = blend(weights, votes, missing, (preview?.settings ?? routing.settings).default_complexity)
+        const measured = votes.values().find(({ features }) => features !== undefined)
+        const ensemble: Ensemble = {
           ...blended,
           ...confidenceIn(blended, calibration),
           tier: tierOf(blended.complexity),
@@ -114,8 +118,21 @@ export default defineStage({
           ask: turn.text,
           last: () => lastText(neutral),
           earlier: (count) => earlierTexts(neutral, count),
-        },
+        }
+        return { ensemble }
       }
+      const votes = host.votes(names, { text: turn.text, facts }, wait)
+      return votes instanceof Promise ? votes.then(seen) : seen(votes)
+    }
+    return ({ request, principal, preview }) => {
+      const hint = hintOf(request, host.catalog)
+      const neutral = request.neutral('generate')
+      const turn = lastTurn(neutral)
+      const own = factsOf(request, neutral, turn)
+      const asking = { preview, neutral, turn, hint, own }
+      // Nearly always, nobody waits.
+      if (!own.refers_back || !principal) return classify(asking)
+      return previousOf(own, request, principal).then((previous) => classify(asking, previous))
     }
   },
 })

@@ -31,6 +31,7 @@ import { RunningExchanges } from './running-exchanges.ts'
 import type { UsedSoFar } from './running-exchanges.ts'
 import { settings } from './settings.ts'
 import type { LimitSettings } from './settings.ts'
+import type { Soon } from './soon.ts'
 import { migrations } from './table.ts'
 
 /** A budget and what is left of it, as clients see it: in USD, with moments as text (RFC 3339). */
@@ -62,7 +63,7 @@ export interface Limits {
    * What is left of the tightest budget that applies to a holder; undefined: none applies. Rejects with
    * `store_unavailable`.
    */
-  tightest(principal: Principal | undefined, holders: Holders): Promise<Tightest | undefined>
+  tightest(principal: Principal | undefined, holders: Holders): Soon<Tightest | undefined>
   /** What a request may cost by its own words, in micro-USD. Throws `invalid_value` for what is no amount. */
   capOf(request: Pick<Envelope, 'sent' | 'headers'>): number | undefined
   /** The budget of the whole gateway; undefined: there is none. */
@@ -187,16 +188,9 @@ export default defineService({
         const rules = new RuleBook(limitSettings)
         const view: Limits = {
           budgetsOf,
-          async tightest(principal, holders) {
+          tightest(principal, holders) {
             const { budgets } = rules.of(principal, holders)
-            if (budgets.length === 0) return undefined
-            const states = await counting.read(budgets)
-            const left = budgets.map(({ kind, title, budget }, index) => ({
-              kind,
-              title,
-              left: leftOf(budget, states[index] as SumState),
-            }))
-            return left.reduce((least, one) => (one.left < least.left ? one : least))
+            return budgets.length === 0 ? undefined : tightestOf(budgets, counting)
           },
           capOf,
           budgetOf: async (bucket, budget) => (await budgetsOf([[bucket, budget]]))[0] as BudgetState,
@@ -228,6 +222,16 @@ export default defineService({
     }
   },
 })
+
+async function tightestOf(budgets: readonly BudgetRule[], counting: Pick<Counting, 'read'>): Promise<Tightest> {
+  const states = await counting.read(budgets)
+  const left = budgets.map(({ kind, title, budget }, index) => ({
+    kind,
+    title,
+    left: leftOf(budget, states[index] as SumState),
+  }))
+  return left.reduce((least, one) => (one.left < least.left ? one : least))
+}
 
 /** What a budget still has, in micro-USD. */
 function leftOf({ usd }: Budget, { spent, held }: SumState): number {

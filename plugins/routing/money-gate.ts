@@ -4,6 +4,8 @@ import type { ShortlistEntry } from './shortlisted.ts'
 
 type Limits = Pick<Services, 'limits' | 'api_keys' | 'members'>
 
+type Tightest = Awaited<ReturnType<Services['limits']['tightest']>>
+
 const MICROS = 1_000_000
 
 /** What a request may cost, in USD: by its own words, and by what its budgets have left. */
@@ -16,19 +18,21 @@ export interface Purse {
   readonly trusts: boolean
 }
 
-/** Rejects with `store_unavailable` if nobody knows what was spent. */
-export async function purseOf(
+/** Rejects with `store_unavailable` if nobody knows what was spent. Without a budget, nobody is asked. */
+export function purseOf(
   cap: number | undefined,
   principal: Principal | undefined,
-  { limits, ...holders }: Limits,
-): Promise<Purse> {
-  const budget = await limits.tightest(principal, holders)
-  return {
+  services: Limits,
+): Purse | Promise<Purse> {
+  const { limits } = services
+  const purse = (budget: Tightest): Purse => ({
     by: budget && budget.left < (cap ?? Infinity) ? budget.kind : 'request',
     cap: cap === undefined ? undefined : cap / MICROS,
     budget: budget && { ...budget, left: budget.left / MICROS },
     trusts: limits.settings.budget.unknown_price === 'allow',
-  }
+  })
+  const tightest = limits.tightest(principal, services)
+  return tightest instanceof Promise ? tightest.then(purse) : purse(tightest)
 }
 
 /** Lets those of these models pass that the request can pay for; undefined: nothing limits what it costs. */

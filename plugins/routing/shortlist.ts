@@ -1,9 +1,10 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import type { Envelope, Mode, ModelRecord, Services, Slots } from '../../engine/index.ts'
+import type { Envelope, Given, Mode, ModelRecord, Scope, Services, Slots } from '../../engine/index.ts'
 import { demandOf } from './demand.ts'
 import { forecast } from './forecast.ts'
 import { gatesFor } from './gates.ts'
 import { moneyGate, purseOf } from './money-gate.ts'
+import type { Purse } from './money-gate.ts'
 import { Pool } from './pool.ts'
 import { preferencesOf } from './preferences.ts'
 import { tellReasons } from './reasoning.ts'
@@ -11,6 +12,8 @@ import { measuredBy } from './settings.ts'
 import type { Shortlist, ShortlistEntry } from './shortlisted.ts'
 import { Sieve } from './sieve.ts'
 import { limited } from './tier.ts'
+
+type Read = Given<'request' | 'target' | 'ensemble', 'preferences' | 'principal' | 'preview'>
 
 /** What is known of a conversation before it is routed. */
 type Continuity = Pick<Shortlist, 'conversation' | 'incumbent' | 'notes'>
@@ -30,11 +33,11 @@ export default defineStage({
   build: (_config, host, services) => {
     const { smart_routing: routing, experience, resilience, tokens, limits } = services
     const pool = new Pool(host, routing)
-    return async ({ request, target, preferences, ensemble, principal, preview }, scope) => {
+    const shortlist = (slots: Read, scope: Scope, { conversation, incumbent, notes }: Continuity) => {
+      const { request, target, preferences, ensemble, principal, preview } = slots
       const mode = modeIn(target)
       const settings = preview?.settings ?? routing.settings
       const cap = limits.capOf(request)
-      const { conversation, incumbent, notes } = await continuityOf(request, principal, services)
       const neutral = request.neutral('generate')
       const difficulty = limited(ensemble, { facts: ensemble.facts, format: neutral.format }, settings)
       const outcomesOf = ({ name }: ModelRecord) => experience.outcomes(name, difficulty.tier, measuredBy(settings))
@@ -48,6 +51,32 @@ export default defineStage({
       }))
       const sieve = new Sieve(mode, entries)
       let payer: string | undefined
+      const refuse = (error: unknown): never => {
+        const refused = [...ensemble.notes, ...difficulty.notes, ...notes, ...sieve.notes]
+        tellReasons({ tier: difficulty.tier, notes: refused }, scope)
+        if (payer !== undefined) scope.header('x-gateway-limit', payer)
+        scope.note('routing', {
+          ...difficulty,
+          notes: refused,
+          gates: sieve.gates.map((gate) => ({ ...gate })),
+          conversation: conversation ?? null,
+        })
+        throw error
+      }
+      const pay = (purse: Purse) => {
+        const money = moneyGate(purse, sieve.entries)
+        payer = money && purse.by
+        if (money) sieve.pass(money)
+        return {
+          shortlist: {
+            ...expected,
+            entries: sieve.entries,
+            gates: sieve.gates,
+            notes: [...notes, ...sieve.notes],
+            conversation,
+          },
+        }
+      }
       try {
         const at = {
           mode,
@@ -60,31 +89,18 @@ export default defineStage({
           graceful: settings.graceful_degradation,
         }
         for (const gate of gatesFor(at, entries)) sieve.pass(gate)
-        const purse = await purseOf(cap, principal, services)
-        const money = moneyGate(purse, sieve.entries)
-        payer = money && purse.by
-        if (money) sieve.pass(money)
+        const purse = purseOf(cap, principal, services)
+        return purse instanceof Promise ? purse.then(pay).catch(refuse) : pay(purse)
       } catch (error) {
-        const refused = [...ensemble.notes, ...difficulty.notes, ...notes, ...sieve.notes]
-        tellReasons({ tier: difficulty.tier, notes: refused }, scope)
-        if (payer !== undefined) scope.header('x-gateway-limit', payer)
-        scope.note('routing', {
-          ...difficulty,
-          notes: refused,
-          gates: sieve.gates.map((gate) => ({ ...gate })),
-          conversation: conversation ?? null,
-        })
-        throw error
+        return refuse(error)
       }
-      return {
-        shortlist: {
-          ...expected,
-          entries: sieve.entries,
-          gates: sieve.gates,
-          notes: [...notes, ...sieve.notes],
-          conversation,
-        },
-      }
+    }
+    // Nearly always, nobody waits.
+    return (slots, scope) => {
+      const known = continuityOf(slots.request, slots.principal, services)
+      return known instanceof Promise
+        ? known.then((continuity) => shortlist(slots, scope, continuity))
+        : shortlist(slots, scope, known)
     }
   },
 })
@@ -96,13 +112,16 @@ export function modeIn({ name, mode }: Slots['target']): Mode {
 }
 
 /** The conversation of a request, and the model that served it last. */
-async function continuityOf(
+function continuityOf(
   request: Envelope,
   principal: Slots['principal'] | undefined,
   { conversations, experience }: Pick<Services, 'conversations' | 'experience'>,
-): Promise<Continuity> {
+): Continuity | Promise<Continuity> {
   const conversation = principal && conversations.of(request, principal)
   if (conversation === undefined || !conversations.isShared) return { conversation, incumbent: undefined, notes: [] }
-  const { incumbent, isKnown } = await experience.incumbent(conversation)
-  return { conversation, incumbent, notes: isKnown ? [] : ['continuity=unavailable'] }
+  return experience.incumbent(conversation).then(({ incumbent, isKnown }) => ({
+    conversation,
+    incumbent,
+    notes: isKnown ? [] : ['continuity=unavailable'],
+  }))
 }
