@@ -1,4 +1,5 @@
-import { common, kindNames, kindOf } from './words.ts'
+import { WordTable } from './word-table.ts'
+import { kindNames, known, noKind } from './words.ts'
 
 /** The names of the numbers that `features` gives, in their order. */
 export const featureNames: readonly string[] = [
@@ -52,7 +53,9 @@ function normal(text: string): string {
 const signs = codesOf('+-*/=^<>%$±×÷≤≥√−≠∑∫')
 const brackets = codesOf('()[]{};')
 /** Last three letters of words that are learned rather than spoken. */
-const endings = new Set('ion ent nce ity ism ogy cal lar ive sis tic ric hic'.split(' '))
+const endings = new WordTable(
+  new Map('ion ent nce ity ism ogy cal lar ive sis tic ric hic'.split(' ').map((word): [string, number] => [word, 0])),
+)
 
 const newline = 10
 const backslash = 92
@@ -87,17 +90,15 @@ function count(text: string, lower: string) {
     if (isLetter(code)) {
       const end = wordEnd(text, at)
       const length = end - at
-      const word = lower.slice(at, end)
       found.letters += length
       found.words++
       if (length >= 9) found.long++
       if (!sentenceStarts && code >= 65 && code <= 90) more.capitals++
-      const kind = kindOf.get(word)
-      if (kind !== undefined) kinds[kind] = (kinds[kind] ?? 0) + 1
-      else if (!common.has(word)) {
+      const kind = known.find(lower, at, end)
+      if (kind === undefined) {
         more.uncommon++
-        if (length >= 7 && endings.has(word.slice(-3))) more.learned++
-      }
+        if (length >= 7 && endings.find(lower, end - 3, end) !== undefined) more.learned++
+      } else if (kind !== noKind) kinds[kind] = (kinds[kind] ?? 0) + 1
       sentenceStarts = false
       at = end
     } else if (isDigit(code)) {

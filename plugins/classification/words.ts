@@ -1,3 +1,5 @@
+import { WordTable } from './word-table.ts'
+
 /** Kinds of words that tell something of how hard a request is. A word is of one kind. */
 const kinds = {
   factual: 'what which who whom whose when where name define identify called known',
@@ -26,13 +28,18 @@ export type Kind = keyof typeof kinds
 export const kindNames = Object.keys(kinds) as readonly Kind[]
 
 /** The index in `kindNames` of each word. */
-export const kindOf: ReadonlyMap<string, number> = new Map(
+const kindOf = new Map(
   kindNames.flatMap((kind, index) => kinds[kind].split(' ').map((word): [string, number] => [word, index])).reverse(),
 )
 
 /** Words so common that they tell nothing. */
-export const common: ReadonlySet<string> = new Set(
-  'the of and to a in is it that for on was as with be by at this from or an are have has had but which you were all one we there their been if can will would about out up so more when some into them other than its then only over also after use two how our work first well way even new want any these give most us what who whom whose where why do does did make made know take people year years good could see him time no just not like his her she he they i me my your come its now look think back because day get go say said may each many such through between should must being during before under same another while both those last never off own'.split(
-    ' ',
-  ),
+const common =
+  'the of and to a in is it that for on was as with be by at this from or an are have has had but which you were all one we there their been if can will would about out up so more when some into them other than its then only over also after use two how our work first well way even new want any these give most us what who whom whose where why do does did make made know take people year years good could see him time no just not like his her she he they i me my your come its now look think back because day get go say said may each many such through between should must being during before under same another while both those last never off own'
+
+/** The number of common words in `known`. */
+export const noKind = -1
+
+/** The kinds of words that tell something, by their index in `kindNames`, and the common ones. */
+export const known = new WordTable(
+  new Map([...common.split(' ').map((word): [string, number] => [word, noKind]), ...kindOf]),
 )
