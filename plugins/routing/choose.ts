@@ -103,8 +103,8 @@ function ordersOf(
   const places = placesIn(shortlist)
   const ordered = (random?: Random): Order => {
     const scored = ranked(arms, { ...rules, random }).map((one): Considered => {
-      const { arm: _arm, ...rest } = byName.get(one.model) as Known
-      return { ...one, ...rest }
+      const { entry, forecast, observations, pulls } = byName.get(one.model) as Known
+      return Object.assign(one, { entry, forecast, observations, pulls })
     })
     return scored.sort(places) as unknown as Order
   }

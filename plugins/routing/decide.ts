@@ -46,7 +46,7 @@ function knownOf(entry: ShortlistEntry, { mode, difficulty, shortlist, settings,
   const { window, prior_strength: strength, implicit } = settings.experience
   const level = levelOf(quality)
   const mean = priorMean(needOf(benefit, mode), level)
-  const { observations, pulls, ...belief } = experience.posterior(
+  const { observations, pulls, a, b, gate } = experience.posterior(
     { model: name, mode, tier },
     { mean, window, strength, implicit },
   )
@@ -54,6 +54,6 @@ function knownOf(entry: ShortlistEntry, { mode, difficulty, shortlist, settings,
   const { reliability, firstByte } = outcomes
   const predicted = forecast(entry.model, tier, shortlist, outcomes)
   const bonus = shortlist.incumbent?.model === name ? settings.continuity.bonus : 0
-  const arm = { model: name, level, cost: predicted.cost, ...belief, reliability, firstByte, bonus }
+  const arm = { model: name, level, cost: predicted.cost, a, b, gate, reliability, firstByte, bonus }
   return { entry, arm, forecast: predicted, observations, pulls }
 }
