@@ -4,6 +4,7 @@ import type { AnyCommand } from '../spec/command.ts'
 import { isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
 import type { ErrorParser, ErrorPrinter } from '../spec/error.ts'
+import { contract } from '../spec/plugin.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord, RecordField } from '../spec/record.ts'
@@ -20,6 +21,8 @@ import { proveSchema } from './validate.ts'
 
 /** The component in a default export, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {
+  const later = isObject(value) ? problemOfContract(value) : undefined
+  if (later !== undefined) return later
   const found = recognised(value)
   const kind = 'problem' in found ? isObject(value) && value['kind'] : found.kind
   // A misspelled field may be why another one seems to be missing.
@@ -66,6 +69,15 @@ const nothingKnown =
   'the default export is neither a plugin, a stage, an action, a codec, a provider, a signal, a slot, a service, a command nor a record'
 
 type Problem = { readonly problem: string } | undefined
+
+/** What is wrong with the version that a plugin was written for. A later one may have fields that are unknown here. */
+function problemOfContract({ kind, name, contract: needed = 1 }: Record<string, unknown>): Problem {
+  if (kind !== 'plugin' || (Number.isInteger(needed) && Number(needed) >= 1 && Number(needed) <= contract))
+    return undefined
+  if (Number.isInteger(needed) && Number(needed) > contract)
+    return { problem: `plugin "${String(name)}": it needs contract ${String(needed)} of Sluice; this is ${contract}` }
+  return { problem: `plugin "${String(name)}": "contract" must be a whole number, such as ${contract}` }
+}
 
 function problemOfStage(stage: Record<string, unknown>): Problem {
   const name = stage['name']

@@ -9,11 +9,16 @@ import type { AnySignal } from './signal.ts'
 import type { AnySlot } from './slot.ts'
 import type { AnyStage } from './stage.ts'
 
+/** Version of what `sluice` and `sluice/kit` promise to plugins: a change that breaks them makes it one higher. */
+export const contract = 1
+
 /** A bundle of components under one name: the default export of a plugin file or package. */
 export interface Plugin {
   readonly kind: 'plugin'
   readonly name: string
   readonly summary: string
+  /** The `contract` that it was written for. One higher than that of the engine is refused. */
+  readonly contract?: number
   readonly stages?: readonly AnyStage[]
   readonly actions?: readonly AnyAction[]
   /** The actions of each type of records that says `route`. An action of the same route replaces one. */

@@ -11,6 +11,7 @@ const promised = {
     values: `
       GatewayError
       Refusal
+      contract
       defineClientCodec
       defineCodec
       defineCommand

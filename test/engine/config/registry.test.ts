@@ -67,6 +67,22 @@ describe('registry', () => {
     expect(names(files)).to.include.members(['plugins/limit.ts', 'plugins/whole/inner.ts', 'one.ts'])
   })
 
+  it('refuses a plugin that needs a later contract, before its fields are looked at', async () => {
+    const plugin = (name: string, contract: string) =>
+      component(`kind: 'plugin', name: '${name}', contract: ${contract}`)
+    await folder.write({
+      'plugins/now.ts': plugin('now', '1'),
+      'plugins/later.ts': plugin('later', '2, gates: []'),
+      'plugins/odd.ts': plugin('odd', "'1'"),
+    })
+    const { registry, problems } = await load(folder, './plugins')
+    expect(problems).to.deep.equal([
+      'plugins/later.ts:1:1: plugin "later": it needs contract 2 of Sluice; this is 1 [component]',
+      'plugins/odd.ts:1:1: plugin "odd": "contract" must be a whole number, such as 1 [component]',
+    ])
+    expect([...registry.plugins.keys()]).to.deep.equal(['now'])
+  })
+
   it('finds error codes that two plugins declare, or the engine has, and rows that lack something', async () => {
     const plugin = (name: string, errors: string) => component(`kind: 'plugin', name: '${name}', errors: ${errors}`)
     await folder.write({
