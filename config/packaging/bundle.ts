@@ -40,6 +40,7 @@ const doors = [
   'engine/cli/main',
   'engine/index',
   'engine/kit',
+  'engine/testing',
   'engine/cli/fixture/probe',
   'plugins/limits/first-counters',
 ].map((name) => source(`${name}.ts`))

@@ -1,8 +1,9 @@
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { shipped } from '../config/shipped.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { productVersion } from '../version.ts'
+import { pluginTemplate } from './template/plugin.ts'
 import { providerTemplate } from './template/provider.ts'
 import { serviceTemplate } from './template/service.ts'
 import { stageTemplate } from './template/stage.ts'
@@ -12,25 +13,26 @@ import type { CommonOptions, Terminal } from './terminal.ts'
 import { printJson } from './text.ts'
 
 /** The kinds of files that can be written. */
-export type NewKind = 'provider' | 'stage' | 'service' | 'pipeline'
+export type NewKind = 'provider' | 'stage' | 'service' | 'plugin' | 'pipeline'
 
 export interface NewOptions extends CommonOptions {
   readonly kind: NewKind
   readonly name: string
-  /** The file to write; absent: `plugins/<name>.ts` or `pipelines/<name>.yaml`. */
+  /** The file to write; absent: `plugins/<name>.ts`, `plugins/<name>/index.ts` or `pipelines/<name>.yaml`. */
   readonly out?: string
 }
 
-/** Writes a small working provider, stage or service, or a copy of a shipped pipeline, and prints the next steps. Never overwrites a file. */
+/** Writes a small working provider, stage, service or plugin with its test, or a copy of a shipped pipeline, and prints the next steps. Never overwrites a file. */
 export async function create({ kind, name, out, json }: NewOptions, terminal: Terminal): Promise<number> {
   if (!/^[a-z][a-z0-9-]*$/.test(name))
     throw new WrongUse(`"${name}" must be of lower-case letters, digits and "-", and begin with a letter`)
-  const file = out ?? (kind === 'pipeline' ? join('pipelines', `${name}.yaml`) : join('plugins', `${name}.ts`))
+  const file = out ?? usualFile(kind, name)
   const path = resolve(terminal.folder, file)
-  const write = kind === 'pipeline' ? pipelineWriter(name) : componentWriter(kind, name, terminal.folder)
+  const write = writerOf(kind, name, terminal.folder)
   await mkdir(dirname(path), { recursive: true })
   const next = await write(path).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? new WrongUse(`${file} already exists; nothing was written`) : error
+    if (error.code !== 'EEXIST') throw error
+    throw new WrongUse(`${relative(terminal.folder, error.path ?? path)} already exists; nothing was written`)
   })
   terminal.out(json ? printJson({ file }) : `${file} is written.\n\n${next}`)
   return 0
@@ -39,7 +41,31 @@ export async function create({ kind, name, out, json }: NewOptions, terminal: Te
 /** Writes a new file. Returns the next steps. */
 type Writer = (path: string) => Promise<string>
 
-const templates: Readonly<Record<Exclude<NewKind, 'pipeline'>, (name: string) => Template>> = {
+function usualFile(kind: NewKind, name: string): string {
+  if (kind === 'pipeline') return join('pipelines', `${name}.yaml`)
+  return kind === 'plugin' ? join('plugins', name, 'index.ts') : join('plugins', `${name}.ts`)
+}
+
+function writerOf(kind: NewKind, name: string, folder: string): Writer {
+  if (kind === 'pipeline') return pipelineWriter(name)
+  return kind === 'plugin' ? pluginWriter(name, folder) : componentWriter(kind, name, folder)
+}
+
+/** Writes the plugin, and its test beside it. */
+function pluginWriter(name: string, folder: string): Writer {
+  const template = pluginTemplate(name)
+  return async (path) => {
+    await writeFile(path, template.text, { flag: 'wx' })
+    const test = path.replace(/(\.[jt]s)?$/, '.test$1')
+    await writeFile(test, template.test(basename(path)), { flag: 'wx' }).catch(async (error: unknown) => {
+      await rm(path)
+      throw error
+    })
+    return template.next(entryOf(path, folder))
+  }
+}
+
+const templates: Readonly<Record<Exclude<NewKind, 'plugin' | 'pipeline'>, (name: string) => Template>> = {
   provider: providerTemplate,
   stage: stageTemplate,
   service: serviceTemplate,

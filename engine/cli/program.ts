@@ -124,10 +124,17 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('new')
-    .description('Write a provider, a stage or a service to begin with, or a shipped pipeline to change.')
-    .addArgument(new Argument('<kind>', 'What to write.').choices(['provider', 'stage', 'service', 'pipeline']))
+    .description(
+      'Write a provider, a stage, a service or a plugin with a test to begin with, or a shipped pipeline to change.',
+    )
+    .addArgument(
+      new Argument('<kind>', 'What to write.').choices(['provider', 'stage', 'service', 'plugin', 'pipeline']),
+    )
     .argument('<name>', 'Its name in YAML; for a pipeline, the name of its shipped file.')
-    .option('--out <file>', 'The file to write; absent: ./plugins/<name>.ts or ./pipelines/<name>.yaml.')
+    .option(
+      '--out <file>',
+      'The file to write; absent: ./plugins/<name>.ts, ./plugins/<name>/index.ts or ./pipelines/<name>.yaml.',
+    )
     .action(
       runs(async (options: CommonOptions & { out?: string }, kind: NewKind, name: string) =>
         (await import('./new.ts')).create({ ...options, kind, name }, terminal),

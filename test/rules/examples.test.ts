@@ -190,7 +190,11 @@ describe('the examples of the documents', () => {
       moduleDetection: 'force',
       allowImportingTsExtensions: true,
       types: ['node'],
-      paths: { sluice: [join(root, 'types/sluice.ts')], 'sluice/kit': [join(root, 'engine/kit.ts')] },
+      paths: {
+        sluice: [join(root, 'types/sluice.ts')],
+        'sluice/kit': [join(root, 'engine/kit.ts')],
+        'sluice/testing': [join(root, 'engine/testing.ts')],
+      },
     }
     const files = Object.fromEntries(blocks) as Record<string, string>
     const folder = await testFolder({

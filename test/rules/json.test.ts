@@ -10,7 +10,10 @@ const parsing = /^(?! *(?:\*|\/\*|\/\/)).*(?:\bJSON\s*(?:\??\.\s*parse\b|\??\.?\
 describe('JSON texts', () => {
   it('are parsed by parseJson alone', async () => {
     const files = [...(await sourcesOf('engine')), ...(await sourcesOf('plugins'))]
-    const bare = files.filter(({ text }) => text.match(parsing)).map(({ path }) => path)
+    // Templates are texts for authors, whose tests read what they asked for themselves.
+    const bare = files.flatMap(({ path, text }) =>
+      !path.startsWith('engine/cli/template/') && text.match(parsing) ? [path] : [],
+    )
     expect(bare.sort()).to.deep.equal(readers)
   })
 

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, symlink } from 'node:fs/promises'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -119,9 +121,29 @@ describe('the read-mes', () => {
     }
   })
 
+  it('show a test of a plugin that passes', async function () {
+    this.timeout(300_000)
+    const tests = fencedBlocks(read('plugins/README.md'), ['ts']).filter(({ text }) =>
+      text.includes("'sluice/testing'"),
+    )
+    expect(tests).to.have.length(1)
+    const here = await sandbox({ 'package.json': '{}', 'reach.test.ts': tests[0]?.text ?? '' })
+    try {
+      await here.run('new', 'plugin', 'notes', '--out', 'index.ts')
+      await mkdir(join(here.folder, 'node_modules'))
+      await symlink(root, join(here.folder, 'node_modules', 'sluice'), 'dir')
+      const { stdout, status } = spawnSync(process.execPath, ['--test'], { cwd: here.folder, encoding: 'utf8' })
+      expect(status, stdout).to.equal(0)
+      expect(stdout).to.match(/pass 3\n/)
+    } finally {
+      await here.remove()
+    }
+  })
+
   it('show plugins that load, with the pipelines and models that they name', async function () {
     this.timeout(300_000)
-    const [, ...blocks] = fencedBlocks(read('plugins/README.md'), ['ts'])
+    const [, ...all] = fencedBlocks(read('plugins/README.md'), ['ts'])
+    const blocks = all.filter(({ text }) => !text.includes("'sluice/testing'"))
     const plugins = [...blocks, ...fencedBlocks(read('docs/telling.md'), ['ts'])]
     expect(plugins).to.have.length.above(3)
     const files = plugins.map(({ text }, index) => [`own/plugin-${index}.ts`, text] as const)

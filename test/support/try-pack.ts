@@ -1,5 +1,5 @@
 // Tries the packed file as a newcomer does: installed into an empty folder, started there without a word, asked by its own
-// "curl", given a configuration by "init" and a provider in a file beside it. Run by CI; needs the npm registry or its cache.
+// "curl", given a configuration by "init" and a provider and a plugin with its test beside it. Run by CI; needs the npm registry or its cache.
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -228,6 +228,10 @@ try {
   match(sluice(['key', 'create', '--name', 'made']), /^sk-sluice-/)
   console.log('a plugin beside it has the engine that runs, in threads too; MCP servers and the console answer')
 
+  sluice(['new', 'plugin', 'notes'])
+  execFileSync(process.execPath, ['--test'], { cwd: folder, encoding: 'utf8' })
+  console.log('the test of a new plugin passes')
+
   // What the package brings ready-made finds what a checkout finds, at the same places.
   for (const own of ['plugins', 'pipelines']) rmSync(join(folder, own), { recursive: true })
   writeFileSync(join(folder, 'config/sluice.yaml'), mistakes)
@@ -243,7 +247,7 @@ try {
   match(sluice(['test']), /^[1-9]\d* passing$/m)
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    '{ "compilerOptions": { "module": "nodenext", "target": "es2024", "strict": true, "noEmit": true, "skipLibCheck": true, "types": [] }, "files": ["acme.ts", "talk.ts"] }',
+    '{ "compilerOptions": { "module": "nodenext", "target": "es2024", "strict": true, "noEmit": true, "skipLibCheck": true, "types": [] }, "files": ["acme.ts", "talk.ts", "plugins/notes/index.ts"] }',
   )
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { stdio: 'inherit' })
   console.log(

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { root, sandbox } from './sandbox.ts'
@@ -58,22 +58,50 @@ describe('cli/new', () => {
     expect(status).to.equal(0)
   })
 
+  it('writes a plugin and a test of it, which passes', async () => {
+    await here.write('package.json', '{ "type": "module" }')
+    expect((await here.run('new', 'plugin', 'my-notes')).status).to.equal(0)
+    expect((await here.run('check')).status).to.equal(0)
+    // As an installation would bring it.
+    await mkdir(join(here.folder, 'node_modules'))
+    await symlink(root, join(here.folder, 'node_modules', 'sluice'), 'dir')
+    const { stdout, status } = spawnSync(process.execPath, ['--test'], { cwd: here.folder, encoding: 'utf8' })
+    expect(status, stdout).to.equal(0)
+    expect(stdout).to.match(/pass 2\n/)
+    const { status: again, error } = await here.run('new', 'plugin', 'my-notes')
+    expect([again, error[0]]).to.deep.equal([
+      2,
+      `sluice: ${join('plugins', 'my-notes', 'index.ts')} already exists; nothing was written`,
+    ])
+    await rm(join(here.folder, 'plugins/my-notes/index.ts'))
+    expect((await here.run('new', 'plugin', 'my-notes')).error[0]).to.equal(
+      `sluice: ${join('plugins', 'my-notes', 'index.test.ts')} already exists; nothing was written`,
+    )
+    expect(await readdir(join(here.folder, 'plugins/my-notes'))).to.deep.equal(['index.test.ts'])
+  })
+
   it('writes what the compiler and the linter accept', async function () {
     this.timeout(300_000)
     await here.write('package.json', '{ "type": "module" }')
     await here.run('new', 'provider', 'acme')
     await here.run('new', 'stage', 'my-rule')
     await here.run('new', 'service', 'my-count')
+    await here.run('new', 'plugin', 'my-notes')
     const options = {
       noEmit: true,
       typeRoots: [join(root, 'node_modules/@types')],
-      paths: { sluice: [join(root, 'engine/index.ts')] },
+      paths: {
+        sluice: [join(root, 'engine/index.ts')],
+        'sluice/testing': [join(root, 'engine/testing.ts')],
+      },
     }
     const project = {
       extends: join(root, 'tsconfig.json'),
       compilerOptions: options,
       include: [],
-      files: ['plugins/acme.ts', 'plugins/my-rule.ts', 'plugins/my-count.ts'],
+      files: ['acme.ts', 'my-rule.ts', 'my-count.ts', 'my-notes/index.ts', 'my-notes/index.test.ts'].map(
+        (file) => `plugins/${file}`,
+      ),
     }
     await here.write('tsconfig.json', JSON.stringify(project))
     const tools = [
