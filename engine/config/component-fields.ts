@@ -6,13 +6,15 @@ const listed = (text: string): readonly string[] => text.split(' ')
 const fields = {
   plugin: listed('contract stages actions actionsOf errors codecs providers signals slots services commands records'),
   stage: listed(
-    'config needs reads insists provides gives assures settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
+    'stability config needs reads insists provides gives assures settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
   ),
-  action: listed('route access query body bodyLimit answer status errors writes stream uses runs timeout before run'),
-  provider: listed('config secrets destinations presets uses offers open'),
+  action: listed(
+    'stability route access query body bodyLimit answer status errors writes stream uses runs timeout before run',
+  ),
+  provider: listed('stability config secrets destinations presets uses offers open'),
   signal: listed('module quick'),
   slot: listed('fields candidates'),
-  service: listed('settings section secrets uses migrations seals check greet rotate open'),
+  service: listed('stability settings section secrets uses migrations seals check greet rotate open'),
   command: listed('group options arguments words uses pipelines run'),
   record: listed(
     'place schema secrets destinations aliases unique patterns holds optional switch typed check show complete lists note ' +

@@ -26,7 +26,7 @@ export function recognise(value: unknown): Component | { readonly problem: strin
   const found = recognised(value)
   const kind = 'problem' in found ? isObject(value) && value['kind'] : found.kind
   // A misspelled field may be why another one seems to be missing.
-  const problem = isObject(value) ? problemOfFields(kind, value) : undefined
+  const problem = isObject(value) ? (problemOfFields(kind, value) ?? problemOfStability(kind, value)) : undefined
   return problem === undefined ? found : { problem }
 }
 
@@ -77,6 +77,12 @@ function problemOfContract({ kind, name, contract: needed = 1 }: Record<string, 
   if (Number.isInteger(needed) && Number(needed) > contract)
     return { problem: `plugin "${String(name)}": it needs contract ${String(needed)} of Sluice; this is ${contract}` }
   return { problem: `plugin "${String(name)}": "contract" must be a whole number, such as ${contract}` }
+}
+
+/** What is wrong with how stable a component says it is. */
+function problemOfStability(kind: unknown, { name, stability = 'beta' }: Record<string, unknown>): string | undefined {
+  if (stability === 'beta' || stability === 'stable') return undefined
+  return `${String(kind)} "${String(name)}": "stability" must be stable or beta`
 }
 
 function problemOfStage(stage: Record<string, unknown>): Problem {

@@ -1,3 +1,4 @@
+import type { Stability } from '../spec/config.ts'
 import type { JsonObject } from '../spec/json.ts'
 import {
   aliasesFormat,
@@ -49,7 +50,7 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
   }
   const withFields = stages.map(([name, stage]) => [
     name,
-    { description: stage.summary, ...editable(named(stage.config as Schema, known)), type: ['object', 'null'] },
+    { description: told(stage), ...editable(named(stage.config as Schema, known)), type: ['object', 'null'] },
   ])
   const { properties } = pipelineFormat
   const pipeline = {
@@ -119,18 +120,23 @@ function typedSchema(schema: Schema, registry: Registry): Schema {
   const types = sorted(registry.providers)
   const common = schema['properties'] as Readonly<Record<string, Schema>>
   const required = (schema['required'] ?? []) as readonly string[]
-  const allOf = types.map(([name, { summary, config }]) => ({
+  const allOf = types.map(([name, { config, ...type }]) => ({
     if: { properties: { type: { const: name } }, required: ['type'] },
     // oxlint-disable-next-line unicorn/no-thenable
     then: {
       ...(config as object),
-      description: summary,
+      description: told(type),
       required: [...required, ...((config as { required?: readonly string[] }).required ?? [])],
       properties: { ...common, type: { const: name }, ...(config as { properties?: object }).properties },
     },
   }))
   const type = { ...common['type'], enum: types.map(([name]) => name) }
   return { ...schema, properties: { ...common, type }, allOf }
+}
+
+/** What editors show of a component: its sentence, and how stable it is. */
+function told({ summary, stability = 'beta' }: { readonly summary: string; readonly stability?: Stability }): string {
+  return `${summary} ${stability === 'stable' ? 'Stable.' : 'Beta: it may change in any version.'}`
 }
 
 interface Schema {

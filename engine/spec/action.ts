@@ -1,6 +1,6 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { Access } from './access.ts'
-import type { ConfigOf } from './config.ts'
+import type { ConfigOf, Stability } from './config.ts'
 import type { ErrorCode } from './error-table.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
@@ -46,6 +46,8 @@ interface Described {
   readonly name: string
   /** One sentence. */
   readonly summary: string
+  /** Default: `beta`. */
+  readonly stability?: Stability
   /** The codes of errors beyond those that every action may answer. */
   readonly errors?: readonly ErrorCode[]
   /** Maximum bytes of the body; default: 1 MiB. */

@@ -1,4 +1,4 @@
-import type { ConfigOf } from './config.ts'
+import type { ConfigOf, Stability } from './config.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
 import type { Offering, Provider, ProviderPreset, ProviderType } from './open-provider.ts'
@@ -9,6 +9,8 @@ export interface ProviderParts<S, U extends ServiceName = never> {
   /** The `type` in the configuration file. */
   readonly name: string
   readonly summary: string
+  /** Default: `beta`. */
+  readonly stability?: Stability
   /** JSON Schema of its own fields besides `name` and `type`; every property has a description. */
   readonly config: S
   /**
@@ -37,6 +39,7 @@ export interface ProviderParts<S, U extends ServiceName = never> {
 /** A declared provider type in a registry: opened only with a configuration that its schema accepted. */
 export interface AnyProvider extends ProviderType {
   readonly kind: 'provider'
+  readonly stability?: Stability
   readonly uses?: readonly string[]
   open(config: JsonObject, host: Host, services?: object): Provider
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts'
 import type { AnyClientCodec } from './codec.ts'
 import type { Catalog, ModelRecord } from './catalog.ts'
 import { noConfig } from './config.ts'
-import type { ConfigOf } from './config.ts'
+import type { ConfigOf, Stability } from './config.ts'
 import type { SealedColumn, ServiceMigration, TableQueries } from './database.ts'
 import type { RecordName, Records, TypedRecords } from './record.ts'
 import type { RecordChanged, RecordLookup } from './record-access.ts'
@@ -151,6 +151,8 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
   /** Lower-case letters, digits and "_". */
   readonly name: N
   readonly summary: string
+  /** Default: `beta`. */
+  readonly stability?: Stability
   /**
    * JSON Schema of its section of `server_config`; every property has a description, and a default or a place in
    * `required`.
@@ -206,6 +208,7 @@ export interface AnyService {
   readonly kind: 'service'
   readonly name: string
   readonly summary: string
+  readonly stability?: Stability
   readonly settings: JSONSchema
   readonly section: string
   readonly secrets?: readonly string[]

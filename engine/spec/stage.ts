@@ -1,6 +1,6 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { AnyClientCodec } from './codec.ts'
-import type { ConfigOf } from './config.ts'
+import type { ConfigOf, Stability } from './config.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
 import type { Scope } from './scope.ts'
@@ -115,6 +115,8 @@ export interface StageParts<
 > {
   readonly name: string
   readonly summary: string
+  /** Default: `beta`. */
+  readonly stability?: Stability
   /** JSON Schema of its fields; every property has a description, and a default or a place in `required`. */
   readonly config: S
   /** Slots that must be set: loading refuses a pipeline in which one may be missing. */
@@ -190,6 +192,7 @@ export interface AnyStage {
   readonly kind: 'stage'
   readonly name: string
   readonly summary: string
+  readonly stability?: Stability
   readonly config: JSONSchema
   readonly needs: readonly SlotName[]
   readonly reads?: readonly SlotName[]

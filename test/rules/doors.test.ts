@@ -243,6 +243,7 @@ const promised = {
       SocketPrinter
       Source
       SqlDialect
+      Stability
       StageBody
       StageParts
       StagePlace

@@ -7,6 +7,7 @@ import { accessOf } from '../../spec/access.ts'
 import type { AnyAction } from '../../spec/action.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../../spec/codec.ts'
 import type { JsonObject, Json } from '../../spec/json.ts'
+import type { Stability } from '../../spec/config.ts'
 import type { Plugin } from '../../spec/plugin.ts'
 import type { AnyProvider } from '../../spec/provider.ts'
 import type { Offer } from '../../spec/open-provider.ts'
@@ -51,6 +52,11 @@ export interface Component {
   readonly example: string
 }
 
+/** How stable a component is, for lists and for its facts. */
+function stabilityOf({ stability = 'beta' }: { readonly stability?: Stability }) {
+  return { listed: { stability }, facts: [['stability', stability]] } as const
+}
+
 /** The components of a kind, by name. */
 export function componentsOf(kind: Kind, registry: Registry): Component[] {
   const described: Record<Kind, () => Component[]> = {
@@ -68,39 +74,45 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
   return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
 }
 
-function describeStage({
-  name,
-  summary,
-  config,
-  needs,
-  reads = [],
-  provides,
-  gives = [],
-  settles = [],
-  owes = [],
-  pays = [],
-  body,
-  uses = [],
-  timeout,
-}: AnyStage): Component {
+function describeStage(stage: AnyStage): Component {
+  const { listed, facts } = stabilityOf(stage)
+  const {
+    name,
+    summary,
+    config,
+    needs,
+    reads = [],
+    provides,
+    gives = [],
+    settles = [],
+    owes = [],
+    pays = [],
+    body,
+    uses = [],
+    timeout,
+  } = stage
   const schema = config as Schema
   const written = exampleOf(schema)
   return {
     kind: 'stages',
     name,
     summary,
+    listed,
     facts: [
-      slots('needs', needs),
-      slots('reads', reads),
-      slots('gives', provides),
-      slots('may give', gives),
-      slots('settles with', settles),
-      slots('owes', owes.map(dutyText)),
-      slots('pays', pays),
-      slots('takes a body of', Object.keys((body as Schema | undefined)?.properties ?? {})),
-      slots('uses', uses),
-      within(timeout),
-    ].flat(),
+      ...facts,
+      ...[
+        slots('needs', needs),
+        slots('reads', reads),
+        slots('gives', provides),
+        slots('may give', gives),
+        slots('settles with', settles),
+        slots('owes', owes.map(dutyText)),
+        slots('pays', pays),
+        slots('takes a body of', Object.keys((body as Schema | undefined)?.properties ?? {})),
+        slots('uses', uses),
+        within(timeout),
+      ].flat(),
+    ],
     fields: fieldsOf(schema),
     example: stringify([Object.keys(written).length === 0 ? name : { [name]: written }]),
   }
@@ -110,11 +122,14 @@ function describeAction(action: AnyAction): Component {
   const { name, summary, route, query, body, answer, status, errors = [], writes, stream, uses = [], timeout } = action
   const { properties = {} }: { readonly properties?: object } = answer ?? {}
   const written = typeof writes === 'object' ? ('record' in writes ? writes.record : `nothing: ${writes.not}`) : writes
+  const { listed, facts } = stabilityOf(action)
   return {
     kind: 'actions',
     name,
     summary,
+    listed,
     facts: [
+      ...facts,
       ['route', route],
       ['access', accessOf(action)],
       ...slots('answers', Object.keys(properties)),
@@ -240,11 +255,18 @@ function describeProvider(provider: AnyProvider): Component {
   const served = provider
     .offers(written)
     .map((offer) => offer.protocol ?? `${(offer as Offer).operation} in every protocol`)
+  const { listed, facts } = stabilityOf(provider)
   return {
     kind: 'providers',
     name,
     summary,
-    facts: [['serves', [...new Set(served)].join(', ')], ...slots('secrets', secrets), ...slots('uses', uses)],
+    listed,
+    facts: [
+      ...facts,
+      ['serves', [...new Set(served)].join(', ')],
+      ...slots('secrets', secrets),
+      ...slots('uses', uses),
+    ],
     fields: fieldsOf(schema),
     example: stringify({
       providers: [{ name: `my-${name.replaceAll('_', '-')}`, type: name, ...withSecrets(written, secrets) }],
@@ -262,10 +284,9 @@ function describeSignal({ name, summary }: AnySignal): Component {
   return { kind: 'signals', name, summary, facts: [], fields: [], example: '' }
 }
 
-function describeService(
-  { name, summary, section, settings, uses }: AnyService,
-  { stages, actions, providers, services }: Registry,
-): Component {
+function describeService(service: AnyService, { stages, actions, providers, services }: Registry): Component {
+  const { name, summary, section, settings, uses } = service
+  const { listed, facts } = stabilityOf(service)
   const all = [...stages.values(), ...actions.values(), ...providers.values(), ...services.values()]
   const users = all.filter((one) => one.uses?.includes(name))
   const schema = withoutPlaced(settings as Schema)
@@ -274,7 +295,8 @@ function describeService(
     kind: 'services',
     name,
     summary,
-    facts: [slots('uses', uses), names('used by', users)].flat(),
+    listed,
+    facts: [...facts, ...slots('uses', uses), ...names('used by', users)],
     fields: fieldsOf(schema, `${section}.`),
     example: Object.keys(written).length === 0 ? '' : stringify({ server_config: { [section]: written } }),
   }

@@ -24,7 +24,7 @@ const stage = `export default {
 `
 
 const cache = `export default {
-  kind: 'stage', name: 'greet-again', summary: 'Say hello as before.',
+  kind: 'stage', name: 'greet-again', stability: 'stable', summary: 'Say hello as before.',
   config: { type: 'object', additionalProperties: false },
   needs: ['ingress'], provides: [], gives: ['reply'], build: () => () => ({}),
 }
@@ -76,7 +76,12 @@ describe('cli/list', () => {
       'plugins',
       'errors',
     ])
-    expect(listed['stages']).to.deep.include({ name: 'greet', summary: 'Say hello.' })
+    expect(listed['stages']).to.deep.include({ name: 'greet', summary: 'Say hello.', stability: 'beta' })
+    expect(listed['stages']).to.deep.include({
+      name: 'greet-again',
+      summary: 'Say hello as before.',
+      stability: 'stable',
+    })
     expect(listed['slots']).to.deep.include({ name: 'principal', summary: 'The authenticated client.' })
     expect(listed['errors']).to.deep.include({
       name: 'breaker_open',
@@ -101,7 +106,7 @@ describe('cli/list', () => {
 
   it('tells what a stage gives always, and what only sometimes', async () => {
     const stages = (await here.run('list', 'stages', 'greet-again')).out.map((line) => line.trim())
-    expect(stages).to.include('may give  reply').and.not.include('gives')
+    expect(stages).to.include('may give   reply').and.not.include('gives')
     const slots = (await here.run('list', 'slots', 'reply')).out.join('\n')
     expect(slots)
       .to.match(/given by +.*greet/)
@@ -115,9 +120,10 @@ describe('cli/list', () => {
       'greet',
       '  Say hello.',
       '',
-      '  needs  ingress',
-      '  reads  principal',
-      '  gives  reply',
+      '  stability  beta',
+      '  needs      ingress',
+      '  reads      principal',
+      '  gives      reply',
       '',
       'fields',
       '  whom            text; required',

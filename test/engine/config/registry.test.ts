@@ -120,6 +120,9 @@ describe('registry', () => {
       ),
       'plugins/twin.ts': stage('a'),
       'plugins/use.ts': stage('use'),
+      'plugins/steady.ts': component(
+        "kind: 'service', name: 'steady', stability: 'frozen', section: 'steady', uses: [], migrations: [], settings: {}",
+      ),
       'plugins/misspelled.ts': component(
         "kind: 'stage', name: 'misspelled', config: { type: 'object', additionalProperties: false, properties: {} }, needs: [], provide: [], build() {}",
       ),
@@ -148,6 +151,7 @@ describe('registry', () => {
       'plugins/none.ts:1:1: the default export is neither a plugin, a stage, an action, a codec, a provider, a signal, a slot, a service, a command nor a record [component]',
       'plugins/odd.ts:1:1: "gadget" is not a kind of component [component]',
       'plugins/open.ts:1:1: stage "open": its config must be an object schema with additionalProperties: false [component]',
+      'plugins/steady.ts:1:1: service "steady": "stability" must be stable or beta [component]',
       'plugins/twin.ts:1:1: the stage "a" is already there: plugins/a.ts [duplicate]',
       'plugins/unread.ts:1:1: stage "unread": its body schema is wrong: schema is invalid: data/required must be array [component]',
       'plugins/use.ts:1:1: a stage cannot be named "use": pipelines use that word themselves [component]',
