@@ -25,6 +25,7 @@ export const verdict = shape.object({
 export default defineAction({
   name: 'verify-audit',
   summary: 'Verify that no row of the audit trail was changed, added or removed.',
+  stability: 'stable',
   route: 'GET /api/logs/audit/verify',
   access: { role: 'admin' },
   answer: verdict,

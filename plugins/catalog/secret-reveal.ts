@@ -25,5 +25,6 @@ export default defineService({
   name: 'secret_reveal',
   section: 'security',
   summary: 'Whether the secrets of providers are ever shown.',
+  stability: 'stable',
   settings,
 })

@@ -29,6 +29,7 @@ const encodings = [
 export default defineStage({
   name: 'serve-asset',
   summary: 'Answer a file of the console.',
+  stability: 'stable',
   config: ofBuild,
   needs: ['ingress'],
   provides: ['reply'],

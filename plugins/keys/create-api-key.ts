@@ -14,6 +14,7 @@ export function createApiKey(of: Whose) {
   return defineAction({
     name,
     summary: `Create ${word}.`,
+    stability: 'stable',
     route: `POST ${path}`,
     access,
     body: creationBodies[of],

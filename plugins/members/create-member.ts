@@ -12,6 +12,7 @@ interface CreationBody extends MemberFields {
 export default defineAction({
   name: 'create-member',
   summary: 'Create a member.',
+  stability: 'stable',
   route: 'POST /api/team/members',
   access: { role: 'admin' },
   body: creationBody,

@@ -49,6 +49,7 @@ export default defineService({
   name: 'members',
   section: 'security',
   summary: 'The people who may sign in.',
+  stability: 'stable',
   settings: {
     type: 'object',
     additionalProperties: false,

@@ -14,6 +14,7 @@ type Slots = Given<'outcome', 'model' | 'measurement' | 'request'>
 export default defineStage({
   name: 'price',
   summary: 'Compute usage and cost.',
+  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -58,6 +58,7 @@ function bridge({ name, summary, protocols: usual, optional = [], images, moves,
   return defineProvider({
     name,
     summary,
+    stability: 'stable',
     config: schemaOf(presets, { usual, optional, moves }),
     secrets: httpSecrets,
     destinations: ['preset'],

@@ -31,6 +31,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     list: defineAction({
       name: named('list'),
       summary: `Answer a page of the records of type ${word}.`,
+      stability: 'stable',
       route: `GET ${path}`,
       access,
       query: listOf({ filters, sorts: lists.sorts, usual: 'name' }),
@@ -46,6 +47,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     create: defineAction({
       name: named('create'),
       summary: `Create ${one}.`,
+      stability: 'stable',
       route: `POST ${path}`,
       access,
       body: anyObject,
@@ -61,6 +63,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     get: defineAction({
       name: named('get'),
       summary: `Answer ${one}.`,
+      stability: 'stable',
       route: `GET ${path}/:name`,
       access,
       answer,
@@ -73,6 +76,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     change: defineAction({
       name: named('change'),
       summary: `Change ${one} with a merge patch (RFC 7396).`,
+      stability: 'stable',
       route: `PATCH ${path}/:name`,
       access,
       body: anyObject,
@@ -89,6 +93,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     delete: defineAction({
       name: named('delete'),
       summary: `Delete ${one}, unless other records refer to it.`,
+      stability: 'stable',
       route: `DELETE ${path}/:name`,
       access,
       writes,

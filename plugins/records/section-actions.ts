@@ -26,6 +26,7 @@ export const sectionActions = [
   defineAction({
     name: 'list-section',
     summary: 'Answer the sections of the settings.',
+    stability: 'stable',
     route: `GET ${path}`,
     access,
     answer: shape.all(shape.object(fields, sometimes)),
@@ -34,6 +35,7 @@ export const sectionActions = [
   defineAction({
     name: 'get-section',
     summary: 'Answer a section of the settings, with the schema of its form.',
+    stability: 'stable',
     route: `GET ${path}/:name`,
     access,
     answer: whole,
@@ -45,6 +47,7 @@ export const sectionActions = [
   defineAction({
     name: 'change-section',
     summary: 'Change a section of the settings with a merge patch (RFC 7396).',
+    stability: 'stable',
     route: `PATCH ${path}/:name`,
     access,
     body: anyObject,
@@ -61,6 +64,7 @@ export const sectionActions = [
   defineAction({
     name: 'reset-section',
     summary: 'Reset a section of the settings to its defaults.',
+    stability: 'stable',
     route: `DELETE ${path}/:name`,
     access,
     writes,

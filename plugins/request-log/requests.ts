@@ -100,6 +100,7 @@ const adding = () => import('./earlier-rows.ts')
 export default defineService({
   name: 'requests',
   summary: 'The request log: a row of every exchange.',
+  stability: 'stable',
   migrations,
   seals: [{ table: 'requests_captures', key: 'id', column: 'sealed', context: contextOf }],
   section: 'logging',

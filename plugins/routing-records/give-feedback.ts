@@ -11,6 +11,7 @@ export function giveFeedback(name: string, route: string, access: Exclude<Access
   return defineAction({
     name,
     summary: 'Rate the routing decision of a request.',
+    stability: 'stable',
     route,
     access,
     body: {

@@ -13,6 +13,7 @@ type Flag = keyof typeof reasons
 export default defineStage({
   name: 'require',
   summary: 'Reject a model that lacks a flag.',
+  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -10,6 +10,7 @@ import { preferencesOf } from './preferences.ts'
 export default defineStage({
   name: 'resolve',
   summary: 'Find the model record of the requested name.',
+  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -33,6 +33,7 @@ interface Checked {
 export default defineService({
   name: 'updates',
   summary: 'The newest version, if the configuration says where it stands.',
+  stability: 'stable',
   open({ log }) {
     let known: Promise<Checked> | undefined
     let since = { url: '', until: 0 }

@@ -9,6 +9,7 @@ import { idOf } from './record.ts'
 export default defineStage({
   name: 'delete-response',
   summary: 'Delete a stored response.',
+  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],

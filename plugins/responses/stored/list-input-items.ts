@@ -10,6 +10,7 @@ import { idOf } from './record.ts'
 export default defineStage({
   name: 'list-input-items',
   summary: 'List the input items of a stored response.',
+  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],
