@@ -41,7 +41,7 @@ export function heldRecords(
       const accepted = checked.records.get(word)?.find((one) => one.given === given)
       return accepted?.value as unknown as Records[N]
     },
-    async witness(transaction, { kind, type: word, name, before, after }, by) {
+    async witness(transaction, { kind, type: word, name, before, after, audited }, by) {
       const type = typeOf(word)
       const viewOf = (value: JsonObject): RecordView => ({
         type: word,
@@ -55,6 +55,7 @@ export function heldRecords(
         name,
         ...(before && { before: viewOf(before) }),
         ...(after && { after: viewOf(after) }),
+        ...(audited && { audited }),
       }
       await services.witness(registry.services.values(), transaction, changed, by)
     },

@@ -39,6 +39,8 @@ export interface RecordChanged {
   readonly before?: RecordView
   /** Absent: the record is deleted. */
   readonly after?: RecordView
+  /** Whether the service that holds the record appends a row of its own to the audit trail. */
+  readonly audited?: boolean
 }
 
 /** The records of one configuration. */

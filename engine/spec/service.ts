@@ -54,7 +54,7 @@ export interface ServiceConfiguration {
 }
 
 /** A change of a record that a service holds. */
-export interface HeldChange extends Pick<RecordChanged, 'kind' | 'type' | 'name'> {
+export interface HeldChange extends Pick<RecordChanged, 'kind' | 'type' | 'name' | 'audited'> {
   /** Absent: the record is created. */
   readonly before?: JsonObject
   /** Absent: the record is deleted. */
