@@ -19,7 +19,7 @@ import type { Verdict } from './verify.ts'
 export interface Audit {
   /**
    * Appends a row in the transaction of what it tells, as its last write. Rejects with `store_unavailable`; the
-   * transaction must then fail. Changes of stored records and sections are appended by the service itself.
+   * transaction must then fail. The service itself appends changes of records and sections that it witnesses.
    */
   append(transaction: TableQueries, entry: AuditEntry): Promise<void>
   /** Appends a row in a transaction of its own. Rejects with `store_unavailable`. */

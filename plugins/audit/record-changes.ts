@@ -4,13 +4,10 @@ import type { AuditEntry } from './row.ts'
 
 const verbs = { create: 'create', change: 'update', delete: 'delete' } as const
 
-/**
- * The entry for the change of a stored record or section; undefined for a record that a service holds, which appends
- * an entry of its own.
- */
+/** The entry for the change of a record or section; undefined where its service appends an entry of its own. */
 export function entryOf(change: RecordChanged, by: Requester | undefined): AuditEntry | undefined {
-  const { kind, type, name, before, after } = change
-  if (before?.stored === undefined && after?.stored === undefined) return undefined
+  const { kind, type, name, before, after, audited } = change
+  if (audited) return undefined
   const isSection = type === 'section'
   const action = isSection ? `settings.${kind === 'delete' ? 'reset' : 'update'}` : `${type}.${verbs[kind]}`
   const target = { type: isSection ? 'settings' : type, id: name, name }

@@ -116,7 +116,7 @@ export default defineService({
             const { name } = (after ?? before) as KeyFields
             const views = { ...(before && { before: declarable(before) }), ...(after && { after: declarable(after) }) }
             const requester = typeof by === 'object' ? by : undefined
-            await witness(transaction, { kind, type: 'api_key', name, ...views }, requester)
+            await witness(transaction, { kind, type: 'api_key', name, ...views, audited: true }, requester)
             await audit.append(transaction, entryOf(actions[kind], { id, name }, by, edit))
           }
         const view: ApiKeys = {

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { JsonObject, Services } from '../../engine/index.ts'
 import type { Gateway } from '../../engine/gateway.ts'
 import type { MembersTable } from '../../plugins/members/table.ts'
-import { requireDeclared } from './answers.ts'
+import { auditing, requireDeclared } from './answers.ts'
 import { startGateway } from './gateway.ts'
 import type { GatewaySettings, RunningGateway } from './gateway.ts'
 
@@ -56,7 +56,7 @@ export async function startAdmin(settings: GatewaySettings = {}): Promise<AdminG
   })
   const { token, user } = made.body as { readonly token?: string; readonly user?: { readonly id: string } }
   if (token === undefined || user === undefined) throw new Error(`no admin: ${JSON.stringify(made.body)}`)
-  const admin = { id: user.id, username: 'admin', token, ask: askAt(gateway.url, token) }
+  const admin = { id: user.id, username: 'admin', token, ask: askAt(gateway.url, token, gateway.engine) }
   const add = (member: Partial<MembersTable> = {}) => addMember(gateway, member)
   const viewer = await add({ username: 'viewer' })
   return {
@@ -65,8 +65,8 @@ export async function startAdmin(settings: GatewaySettings = {}): Promise<AdminG
     viewer,
     asAdmin: admin.ask,
     asViewer: viewer.ask,
-    asKey: askAt(gateway.url, gateway.key),
-    asNobody: askAt(gateway.url),
+    asKey: askAt(gateway.url, gateway.key, gateway.engine),
+    asNobody: askAt(gateway.url, undefined, gateway.engine),
     addMember: add,
   }
 }
@@ -86,10 +86,14 @@ export function viewOf<N extends keyof Services>({ live }: Gateway, name: N): Se
   return live.current.views.of([name])[name] as Services[N]
 }
 
-/** Asks a gateway, with a bearer token if there is one. */
-export function askAt(url: string, token?: string): Ask {
+/**
+ * Asks a gateway, with a bearer token if there is one. Throws for an answer that its action does not declare.
+ * @param engine also throws for a written record without a row in its audit trail
+ */
+export function askAt(url: string, token?: string, engine?: Gateway): Ask {
   return async (route, body, headers = {}) => {
     const [method = '', path = ''] = route.split(' ')
+    const requireRow = engine && (await auditing(engine, method, path))
     const response = await fetch(url + path, {
       method,
       headers: {
@@ -102,6 +106,7 @@ export function askAt(url: string, token?: string): Ask {
     const text = await response.text()
     const answer = (text === '' ? {} : JSON.parse(text)) as JsonObject
     await requireDeclared(method, path, response.status, text === '' ? undefined : answer)
+    if (response.ok) await requireRow?.(response.headers.get('x-request-id') ?? '')
     const { error } = answer as { readonly error?: { readonly code: unknown; readonly param: unknown } }
     const { status, headers: given } = response
     return { status, headers: given, body: answer, ...(error && { code: error.code, param: error.param }) }
@@ -136,5 +141,5 @@ async function addMember({ engine, url }: RunningGateway, member: Partial<Member
   })
   const { id, username, session_version: sessionVersion } = row
   const { token } = viewOf(engine, 'member_sessions').issue({ id, sessionVersion })
-  return { id, username, token, ask: askAt(url, token) }
+  return { id, username, token, ask: askAt(url, token, engine) }
 }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import type { JsonObject, RecordChange } from '../../../engine/index.ts'
 import type { Verdict } from '../../../plugins/audit/verify.ts'
+import { auditing } from '../../support/answers.ts'
 import { startAdmin, viewOf } from '../../support/admin.ts'
 import type { AdminGateway } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -341,6 +342,29 @@ describe('admin/audit: routes', function () {
         expect(rows.map(({ details }) => details)).to.deep.equal([
           { action: 'compare-checkpoints', code: 'password_change_required' },
         ])
+      })
+
+      it('fails a test that writes a record without a row, but not one that writes nothing', async () => {
+        const [records, section] = ['/api/config/providers', '/api/config/server/security']
+        const write = async (route: string, body?: unknown) => {
+          const [method = '', path = ''] = route.split(' ')
+          const requireRow = await auditing(gateway.engine, method, path)
+          const { status, headers } = await gateway.asAdmin(route, body)
+          expect(status).to.be.within(200, 204)
+          await requireRow?.(headers.get('x-request-id') ?? '')
+          return requireRow?.('another request').catch(String)
+        }
+        const missing = (action: string, record: string) =>
+          `Error: ${action} has written a ${record}, and the audit trail has no row of it`
+        const made = { name: 'made%', type: 'compatible', base_url: 'http://198.41.0.4:9/v1' }
+        expect(await write(`POST ${records}`, made)).to.equal(missing('create-provider', 'provider'))
+        expect(await write(`PATCH ${records}/made%25`, made)).to.equal(undefined)
+        const patch = { base_url: 'http://198.41.0.4:8/v1' }
+        expect(await write(`PATCH ${records}/made%25`, patch)).to.equal(missing('change-provider', 'provider'))
+        expect(await write(`DELETE ${records}/made%25`)).to.equal(missing('delete-provider', 'provider'))
+        expect(await write(`DELETE ${section}`)).to.equal(undefined)
+        expect(await write(`PATCH ${section}`, { session_idle: '30m' })).to.equal(missing('change-section', 'section'))
+        expect(await write(`DELETE ${section}`)).to.equal(missing('reset-section', 'section'))
       })
     })
 

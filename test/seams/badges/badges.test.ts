@@ -6,6 +6,7 @@ import { configuration, sandbox } from '../../engine/cli/sandbox.ts'
 import type { Sandbox } from '../../engine/cli/sandbox.ts'
 import { connect } from '../../engine/http/socket-client.ts'
 import { GatewayError } from '../../../engine/index.ts'
+import { askAt, viewOf } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { recordStages } from '../../support/record-stages.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
@@ -52,6 +53,12 @@ describe('records that a service of an outsider holds', function () {
       return rows.map(({ entry }) => JSON.parse(entry) as object)
     }
 
+    const audited = async (...actions: readonly string[]) => {
+      const page = { isDescending: false, limit: 100 }
+      const rows = await viewOf(gateway.engine, 'audit').find({ wanted: { actions } }, page)
+      return rows.map(({ body }) => JSON.parse(body) as object)
+    }
+
     it('are checked like declared ones and together with those, when they are made', async () => {
       const wrong = await made({ name: 'carol', code: 'x', colour: 'red' })
       expect(wrong.status).to.equal(422)
@@ -82,11 +89,32 @@ describe('records that a service of an outsider holds', function () {
       expect(await entries()).to.deep.equal([{ kind: 'create', type: 'badge', name: 'carol', after, by: 'bob' }])
     })
 
+    it('are in the audit trail, without their secrets', async () => {
+      const [row, ...others] = await audited('badge.create')
+      expect(others).to.deep.equal([])
+      expect(row).to.deep.include({ actor: { type: 'anonymous', id: 'bob', name: 'bob' }, outcome: 'ok' })
+      expect(row).to.deep.include({
+        target: { type: 'badge', id: 'carol', name: 'carol' },
+        changes: { name: { from: null, to: 'carol' }, code: { from: null, to: '[secret]' } },
+      })
+    })
+
+    it('fail a test where their service makes one without a row', async () => {
+      const ask = askAt(gateway.url, undefined, gateway.engine)
+      const headers = { 'x-badge': 'print-of-bob' }
+      expect((await ask('POST /make', { name: 'eve', code: 'print-of-eve' }, headers)).status).to.equal(201)
+      const forged = ask('POST /forge', { name: 'frank', code: 'print-of-frank' }, headers)
+      expect(await forged.catch(String)).to.equal(
+        'Error: forge-badge has written a badge, and the audit trail has no row of it',
+      )
+    })
+
     it('are not made where a witness objects', async () => {
       expect((await made({ name: 'mallory', code: 'print-of-mallory' })).status).to.equal(500)
       const rows = await gateway.engine.database.rows<{ name: string }>('select name from badges')
-      expect(rows.map(({ name }) => name)).to.deep.equal(['carol'])
-      expect(await entries()).to.have.length(1)
+      expect(rows.map(({ name }) => name)).to.have.members(['carol', 'eve', 'frank'])
+      expect(await entries()).to.have.length(2)
+      expect(await audited('badge.create')).to.have.length(2)
     })
 
     it('are witnessed where the gateway itself holds them: API keys', async () => {
@@ -96,12 +124,14 @@ describe('records that a service of an outsider holds', function () {
       const refusal: unknown = await keys.create({ name: 'mallory' }).catch((error: unknown) => error)
       expect(String(refusal)).to.include('nobody may know of this')
       expect((await keys.stored()).map(({ name }) => name)).to.deep.equal(['app'])
-      const [, created, revoked, ...others] = await entries()
+      const [, , created, revoked, ...others] = await entries()
       expect(created).to.deep.include({ kind: 'create', type: 'api_key', name: 'app' })
       expect(created).to.have.deep.nested.property('after.value', { name: 'app', models: ['echo'] })
       expect(revoked).to.deep.include({ kind: 'delete', type: 'api_key', name: 'app' })
       expect(others).to.deep.equal([])
       expect(JSON.stringify([created, revoked])).to.not.include(text)
+      // Their service appends them itself.
+      expect(await audited('api_key.create', 'api_key.delete')).to.have.length(2)
     })
 
     it('are refused by API keys where none of that name could be declared', async () => {

@@ -1,4 +1,4 @@
-import { GatewayError, defineRecord, defineService, defineStage, definePlugin, noConfig } from 'sluice'
+import { GatewayError, defineAction, defineRecord, defineService, defineStage, definePlugin, noConfig } from 'sluice'
 import type { JsonObject, Principal, Requester } from 'sluice'
 
 /** Who is let in by what they wear. */
@@ -9,6 +9,8 @@ interface Badges {
   readonly names: readonly string[]
   /** Makes a badge that is worn from now on. */
   make(value: JsonObject, by: Requester): Promise<Badge>
+  /** Makes a badge of which nobody hears. */
+  forge(value: JsonObject): Promise<Badge>
 }
 
 interface Badge {
@@ -89,6 +91,11 @@ const badges = defineService({
             made.set(code, one)
             return one
           },
+          async forge(value) {
+            const one = accept('badge', value)
+            await host.database.insertInto('badges').values(one).execute()
+            return one
+          },
         }
         return { view }
       },
@@ -127,20 +134,42 @@ const ledger = defineService({
   }),
 })
 
-const make = defineStage({
-  name: 'badge-make',
+const answer = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string', description: 'Whose it is.' } },
+} as const
+
+const make = defineAction({
+  name: 'make-badge',
   summary: 'Make a badge.',
-  config: noConfig,
-  body: () => ({ type: 'object' }),
-  needs: ['principal'],
-  provides: ['reply'],
+  route: 'POST /make',
+  access: { key: true },
+  body: { type: 'object' },
+  answer,
+  status: 201,
+  writes: { record: 'badge' },
   uses: ['badges'],
-  build:
-    (_config, _host, { badges: door }) =>
-    async ({ input, principal }) => {
-      const { name } = await door.make(input, { principal })
-      return { reply: { status: 201, headers: {}, body: { kind: 'json', value: { name } } } }
-    },
+  async run({ body, by }, { badges: door }) {
+    const { name } = await door.make(body as JsonObject, by)
+    return { name }
+  },
+})
+
+const forge = defineAction({
+  name: 'forge-badge',
+  summary: 'Make a badge without a row in the audit trail, which no test lets pass.',
+  route: 'POST /forge',
+  access: { key: true },
+  body: { type: 'object' },
+  answer,
+  status: 201,
+  writes: { record: 'badge' },
+  uses: ['badges'],
+  async run({ body }, { badges: door }) {
+    const { name } = await door.forge(body as JsonObject)
+    return { name }
+  },
 })
 
 const enter = defineStage({
@@ -192,5 +221,6 @@ export default definePlugin({
   summary: 'Badges of guests.',
   records: [badge],
   services: [badges, ledger],
-  stages: [enter, make, withdraw, greet],
+  stages: [enter, withdraw, greet],
+  actions: [make, forge],
 })
