@@ -5,10 +5,11 @@ import type { Registry } from '../config/registry.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { loadConfiguration } from '../live/load-configuration.ts'
 import type { Json } from '../spec/json.ts'
+import type { Documented } from '../openapi/document.ts'
 import { declareCommand } from './declare-command.ts'
 import { componentsOf, kinds } from './reference/components.ts'
 import type { Component, Kind } from './reference/components.ts'
-import { componentsPage, referencePages } from './reference/pages.ts'
+import { kindPage, referencePages } from './reference/pages.ts'
 import { printWritten, writeFiles } from './schema.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
@@ -30,10 +31,11 @@ type MakeProgram = (terminal: Terminal, exit: (code: number) => void) => Command
 /** Prints the registered components: one line each, all details of one, or the reference. */
 export async function list(options: ListOptions, terminal: Terminal, make: MakeProgram): Promise<number> {
   const { environment, folder } = terminal
-  const { registry, diagnostics } = await loadConfiguration({ file: options.config, root: folder, environment })
+  const configuration = await loadConfiguration({ file: options.config, root: folder, environment })
+  const { registry, diagnostics } = configuration
   if (registry.incomplete) for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
   const kind = kinds.find((word) => word === options.kind)
-  if (options.markdown || options.out !== undefined) await reference(kind, options.out, registry, terminal, make)
+  if (options.markdown || options.out !== undefined) await reference(kind, options.out, configuration, terminal, make)
   else if (kind !== undefined && options.name !== undefined)
     describe(find(kind, options.name, registry), options.json, terminal)
   else overview(kind === undefined ? kinds : [kind], registry, options.json, terminal)
@@ -43,14 +45,14 @@ export async function list(options: ListOptions, terminal: Terminal, make: MakeP
 async function reference(
   kind: Kind | undefined,
   out: string | undefined,
-  registry: Registry,
+  documented: Documented,
   terminal: Terminal,
   make: MakeProgram,
 ): Promise<void> {
   const pages =
     kind === undefined
-      ? referencePages(registry, programOf(registry, terminal, make))
-      : new Map([[`${kind}.md`, componentsPage(kind, registry)]])
+      ? referencePages(documented, programOf(documented.registry, terminal, make))
+      : new Map([[`${kind}.md`, kindPage(kind, documented)]])
   if (out === undefined) terminal.out([...pages.values()].join('\n').trimEnd())
   else terminal.out(printWritten(await writeFiles(pages, resolve(terminal.folder, out)), out))
 }

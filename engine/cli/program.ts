@@ -107,8 +107,11 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .command('schema')
     .description('Write the JSON Schemas for editors and the example configuration.')
     .option('--out <folder>', 'The folder to write into.', 'config')
+    .option('--openapi', 'Print the OpenAPI document of the admin API and of the inference routes instead.')
     .action(
-      runs(async (options: CommonOptions & { out: string }) => (await import('./schema.ts')).schema(options, terminal)),
+      runs(async (options: CommonOptions & { out: string; openapi?: true }) =>
+        (await import('./schema.ts')).schema(options, terminal),
+      ),
     )
 
   program

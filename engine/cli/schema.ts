@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import { exampleSettings } from '../config/example.ts'
 import { pipelineSchema, settingsSchema } from '../config/schema.ts'
+import { productVersion } from '../version.ts'
 import { namesOfRecords } from '../config/records.ts'
 import { loadConfiguration } from '../live/load-configuration.ts'
 import type { Configuration } from '../config/configuration.ts'
@@ -12,9 +13,9 @@ import { fixtureSchema } from './fixture/format.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { columns, printJson } from './text.ts'
 
-/** Writes the JSON Schemas for editors and the example configuration. */
+/** Writes the JSON Schemas for editors and the example configuration, or prints the OpenAPI document. */
 export async function schema(
-  { config, json, out }: CommonOptions & { readonly out: string },
+  { config, json, out, openapi }: CommonOptions & { readonly out: string; readonly openapi?: true },
   terminal: Terminal,
 ): Promise<number> {
   const { environment, folder } = terminal
@@ -22,6 +23,11 @@ export async function schema(
   if (configuration.registry.incomplete) {
     for (const diagnostic of configuration.diagnostics) terminal.error(printDiagnostic(diagnostic))
     return 1
+  }
+  if (openapi) {
+    const { openApi } = await import('../openapi/document.ts')
+    terminal.out(printJson(openApi(configuration, productVersion())))
+    return 0
   }
   const written = await writeFiles(schemaFiles(configuration), resolve(folder, out))
   if (json) terminal.out(printJson(written.map(({ name, changed }) => ({ file: join(out, name), changed }))))

@@ -17,8 +17,11 @@ export type Validator = (source: Source, path: Path, value: Json) => { value: Js
 
 const require = createRequire(import.meta.url)
 
-/** Keywords that tell others something: what a text names, where a setting is, the unit of a number, messages. */
-const notes = ['x-names', 'x-setting', 'x-place', 'x-unit'].concat(
+/**
+ * Keywords that tell others something: what a text names, where a setting is, of which type of records the fields of an
+ * object are, the unit of a number, messages.
+ */
+const notes = ['x-names', 'x-setting', 'x-place', 'x-record', 'x-unit'].concat(
   ['pattern', 'anyOf', 'required'].map((word) => `${word}ErrorMessage`),
 )
 

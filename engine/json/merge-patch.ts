@@ -37,6 +37,6 @@ function nullable(schema: JsonObject): JsonObject {
   return {
     ...schema,
     ...(type === undefined || types.includes('null') ? {} : { type: [...types, 'null'] }),
-    ...(Array.isArray(words) ? { enum: [...(words as readonly Json[]), null] } : {}),
+    ...(Array.isArray(words) && !words.includes(null) ? { enum: [...(words as readonly Json[]), null] } : {}),
   }
 }

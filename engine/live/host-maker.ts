@@ -55,6 +55,7 @@ export function hostMaker(
     change: async (change, by) => (await changeAll(() => [change], by))[0],
   }
   let views: Running['pipelines'] | undefined
+  let document: ReturnType<Running['document']> | undefined
   const status: HostStatus = {
     get draining() {
       return gateway.status.draining
@@ -99,6 +100,8 @@ export function hostMaker(
       get pipelines() {
         return (views ??= pipelineViews(configuration))
       },
+      document: () =>
+        (document ??= import('../openapi/document.ts').then(({ openApi }) => openApi(configuration, gateway.version))),
     },
     status,
     version: gateway.version,

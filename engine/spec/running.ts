@@ -1,4 +1,4 @@
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 
 /** A mistake in the files of a configuration. */
 export interface Finding {
@@ -96,6 +96,8 @@ export interface Running {
   state(): RunningState
   /** The pipelines of the configuration that the exchange began with. */
   readonly pipelines: readonly PipelineView[]
+  /** The OpenAPI 3.1 document of its actions, and of what holders of API keys ask. */
+  document(): Promise<JsonObject>
   /** Reads the files again and makes them live. Resolves to the findings if they are refused. */
   reload(): Promise<readonly Finding[]>
 }

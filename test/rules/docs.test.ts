@@ -5,7 +5,7 @@ import { checkFile } from '../../engine/cli/check-file.ts'
 import { findings, toldCodes } from '../../engine/cli/codes.ts'
 import { programOf } from '../../engine/cli/list.ts'
 import { makeProgram } from '../../engine/cli/program.ts'
-import { exampleOf } from '../../engine/cli/reference/components.ts'
+import { exampleOf } from '../../engine/openapi/example-of.ts'
 import type { Schema } from '../../engine/cli/reference/fields.ts'
 import { referencePages } from '../../engine/cli/reference/pages.ts'
 import { schemaFiles } from '../../engine/cli/schema.ts'
@@ -66,14 +66,14 @@ describe('the documentation', () => {
   })
 
   it('has a current reference (npm run docs)', async () => {
-    const known = await registry()
-    const pages = referencePages(known, programOf(known, silent, makeProgram))
+    const known = await configuration()
+    const pages = referencePages(known, programOf(known.registry, silent, makeProgram))
     expect(outdated(pages, 'docs/reference')).to.deep.equal([])
   })
 
   it('has no page of the reference that nothing generates', async () => {
-    const known = await registry()
-    const pages = referencePages(known, programOf(known, silent, makeProgram))
+    const known = await configuration()
+    const pages = referencePages(known, programOf(known.registry, silent, makeProgram))
     const names = (await readFolder(join(root, 'docs/reference'))).files.map((path) =>
       path.slice(join(root, 'docs/reference/').length),
     )

@@ -2,6 +2,9 @@ import type { Command } from 'commander'
 import { fileProperties } from '../../config/file-properties.ts'
 import type { Registry } from '../../config/registry.ts'
 import { findings, retryMeaning, toldCodes } from '../codes.ts'
+import { openApi } from '../../openapi/document.ts'
+import type { Documented } from '../../openapi/document.ts'
+import { adminPage } from './admin.ts'
 import { commandsPage } from './commands.ts'
 import { componentsOf } from './components.ts'
 import type { Component, Kind } from './components.ts'
@@ -11,10 +14,11 @@ import type { Schema } from './fields.ts'
 import { code, fieldTable, page, table } from './markdown.ts'
 
 /** The reference: Markdown pages by file name, generated from the registered components and declared commands. */
-export function referencePages(registry: Registry, program: Command): ReadonlyMap<string, string> {
+export function referencePages(documented: Documented, program: Command): ReadonlyMap<string, string> {
+  const { registry } = documented
   return new Map([
     ['stages.md', componentsPage('stages', registry)],
-    ['admin.md', componentsPage('actions', registry)],
+    ['admin.md', kindPage('actions', documented)],
     ['slots.md', componentsPage('slots', registry)],
     ['pipelines.md', pipelinesPage()],
     ['codecs.md', componentsPage('codecs', registry)],
@@ -38,7 +42,7 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
   ],
   actions: [
     'Admin API',
-    'The actions, each of which answers one route. They are served by the pipeline `admin`, unless another pipeline serves the route. `access` is the lowest role of a member; `any`: whoever is signed in; `key`: the holder of an API key. Fields with `?` are parameters of the query, the others are those of the body.',
+    'The actions, each of which answers one route, in groups by the plugins that bring them. They are served by the pipeline `admin`, unless another pipeline serves the route. `GET /api/openapi.json` and `sluice schema --openapi` give the same as an OpenAPI document, with the schemas of all answers. `For` is the lowest role of a member; `any`: whoever is signed in; `key`: the holder of an API key. Fields with `?` are parameters of the query, the others are those of the body.',
   ],
   slots: [
     'Slots',
@@ -66,7 +70,13 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
 }
 
 /** The page of one kind of component. */
-export function componentsPage(kind: Kind, registry: Registry): string {
+export function kindPage(kind: Kind, documented: Documented): string {
+  return kind === 'actions'
+    ? adminPage(...introductions.actions, openApi(documented, ''))
+    : componentsPage(kind, documented.registry)
+}
+
+function componentsPage(kind: Kind, registry: Registry): string {
   const [title, introduction] = introductions[kind]
   return page(title, introduction, componentsOf(kind, registry).map(section))
 }

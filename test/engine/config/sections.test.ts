@@ -50,7 +50,7 @@ describe('sections of services', () => {
   it('stand in the example and in the reference', () => {
     expect(exampleSettings(registry)).to.include('  limits:\n    # A token.\n    token: "usual"\n')
     const program = makeProgram({ environment: {} } as never, () => undefined)
-    const pages = referencePages(registry, program)
+    const pages = referencePages({ registry, pipelines: [] }, program)
     expect(pages.get('settings.md')).to.include('| `server_config.limits.rate` | text | `usual` | A rate. |')
     expect(pages.get('services.md')).to.include('| `limits.rate` | text | `usual` | A rate. |')
   })
