@@ -29,6 +29,7 @@ const tokenPrices = {
 export const modelSchema = {
   type: 'object',
   additionalProperties: false,
+  examples: [{ name: 'my-model', provider: 'my-provider', upstream_model: 'their-model' }],
   required: ['name'],
   description: 'A model that clients can name.',
   properties: {

@@ -6,6 +6,7 @@ import { placesIn } from './places.ts'
 
 const schema = {
   type: 'object',
+  examples: [{ name: 'my-provider', type: 'echo' }],
   required: ['name', 'type'],
   properties: {
     name: { ...recordName, description: 'Name of the provider.' },

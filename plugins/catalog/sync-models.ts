@@ -36,7 +36,11 @@ export const syncModels = (what: 'pricing' | 'metadata') =>
       additionalProperties: false,
       properties: {
         url: { type: 'string', maxLength: 2_048, description: 'Address of the list.' },
-        data: { type: 'object', description: 'The list itself.' },
+        data: {
+          type: 'object',
+          examples: [{ 'my-model': { input_cost_per_token: 0.000001, output_cost_per_token: 0.000002 } }],
+          description: 'The list itself.',
+        },
         models: {
           type: 'array',
           maxItems: 10_000,

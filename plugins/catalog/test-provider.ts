@@ -16,6 +16,7 @@ export default defineAction({
   body: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ model: 'my-model' }],
     properties: {
       model: { type: 'string', minLength: 1, maxLength: 256, description: 'Name of a model that the provider serves.' },
       upstream_model: {

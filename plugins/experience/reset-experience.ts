@@ -11,6 +11,7 @@ export default defineAction({
   body: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ model: 'my-model' }],
     properties: {
       model: {
         type: 'string',

@@ -38,7 +38,8 @@ const others = {
 } as const
 
 function bodyOf(properties: object): JsonObject {
-  return { type: 'object', additionalProperties: false, required: ['name'], properties } as JsonObject
+  const examples = [{ name: 'my-key', budget: { usd: 10, period: 'month' } }]
+  return { type: 'object', additionalProperties: false, examples, required: ['name'], properties } as JsonObject
 }
 
 /** Whose keys an action serves: those that the client may see, or only those that the client owns. */

@@ -12,6 +12,7 @@ export default defineAction({
   body: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ tools: ['my-tool'] }],
     properties: {
       tools: {
         type: 'array',

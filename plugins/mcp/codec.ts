@@ -38,7 +38,21 @@ export default defineClientCodec({
   protocol: 'mcp',
   operation: 'mcp',
   summary: 'Model Context Protocol, over Streamable HTTP.',
-  schema: { type: 'object' },
+  schema: {
+    type: 'object',
+    examples: [
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: {
+          protocolVersion: '2025-11-25',
+          capabilities: {},
+          clientInfo: { name: 'my-client', version: '1.0.0' },
+        },
+      },
+    ],
+  },
   headers: ['last-event-id', 'mcp-method', 'mcp-name', 'mcp-param-*', 'mcp-protocol-version', 'mcp-session-id'],
   answerHeaders: ['mcp-session-id'],
   head: () => ({ model: '', stream: false, background: false }),

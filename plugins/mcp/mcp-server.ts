@@ -31,6 +31,7 @@ const schema = {
   type: 'object',
   title: 'MCP server',
   additionalProperties: false,
+  examples: [{ name: 'my-server', transport: 'http', url: 'https://mcp.example.com/mcp' }],
   required: ['name', 'transport'],
   description: 'An MCP server that clients reach at /servers/<name>/mcp.',
   properties: {

@@ -20,6 +20,7 @@ export const currentPassword = {
 export const memberSchema = {
   type: 'object',
   additionalProperties: false,
+  examples: [{ username: 'grace', role: 'viewer' }],
   required: ['username'],
   properties: {
     username: usernameSchema,

@@ -11,8 +11,8 @@ import type {
 import { answered, asText, listOf, negated, pageOf, shape, versionsIn } from '../../engine/kit.ts'
 import type { ListQuery } from '../../engine/kit.ts'
 
-/** Schema of a body. The record type validates it, together with its references. */
-export const anyObject = { type: 'object' } as const
+/** Schema of a body. The record type, or the section, validates it, together with its references. */
+export const bodyOf = (record: string) => ({ type: 'object', 'x-record': record }) as const
 
 /** The actions that show and change the records of a type that says `route`. */
 export function recordActions(type: AnyRecord): readonly AnyAction[] {
@@ -50,7 +50,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
       stability: 'stable',
       route: `POST ${path}`,
       access,
-      body: anyObject,
+      body: bodyOf(name),
       answer,
       status: 201,
       writes,
@@ -79,7 +79,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
       stability: 'stable',
       route: `PATCH ${path}/:name`,
       access,
-      body: anyObject,
+      body: bodyOf(name),
       answer,
       writes,
       async run({ body, params, ingress, by }, _services, _scope, { records }) {

@@ -1,7 +1,7 @@
 import { defineAction } from '../../engine/index.ts'
 import type { JsonObject, SectionView } from '../../engine/index.ts'
 import { answered, formOf, shape, versionsIn } from '../../engine/kit.ts'
-import { anyObject, beside, notFound } from './record-actions.ts'
+import { beside, bodyOf, notFound } from './record-actions.ts'
 
 const path = '/api/config/server'
 const access = { role: 'admin' } as const
@@ -9,7 +9,7 @@ const writes = { record: 'section' } as const
 
 const fields = {
   section: shape.text('Its name.'),
-  values: shape.map({}, 'Its settings, with defaults filled in and without secrets.'),
+  values: { ...bodyOf('section'), description: 'Its settings, with defaults filled in and without secrets.' },
   defaults: shape.map({}, 'The defaults of the settings that have one.'),
   overridden: shape.map(shape.json('What gives it.'), 'The settings that something else gives, by name.'),
   source: shape.word(['file', 'database', 'default'], 'Where its settings come from.'),
@@ -50,7 +50,7 @@ export const sectionActions = [
     stability: 'stable',
     route: `PATCH ${path}/:name`,
     access,
-    body: anyObject,
+    body: bodyOf('section'),
     answer: whole,
     writes,
     async run({ body, params: { name }, ingress, by }, _services, _scope, { records }) {

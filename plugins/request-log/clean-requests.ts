@@ -16,6 +16,7 @@ export default defineAction({
       before: {
         type: 'string',
         title: 'Before',
+        examples: ['2026-01-31T12:00:00Z'],
         description: 'Only requests that began before this time (RFC 3339), at least a minute ago.',
       },
       types: {

@@ -29,6 +29,7 @@ export const resetBreakers = defineAction({
   body: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ model: 'my-model' }],
     properties: {
       model: {
         type: 'string',

@@ -16,6 +16,7 @@ export default defineCodec({
   address: { key: 'responses', path: '/responses', below: '/compact' },
   schema: {
     type: 'object',
+    examples: [{ model: 'my-model', input: 'Hello.' }],
     required: ['model'],
     properties: {
       model,

@@ -13,6 +13,7 @@ export default defineCodec({
   address: { key: 'responses', path: '/responses', below: '/input_tokens' },
   schema: {
     type: 'object',
+    examples: [{ model: 'my-model', input: 'Hello.' }],
     required: ['model'],
     properties: {
       model,

@@ -45,7 +45,7 @@ export function giveFeedback(name: string, route: string, access: Exclude<Access
     },
     answer: labelShape,
     status: 201,
-    errors: ['not_routed', 'feedback_exists'],
+    errors: ['not_found', 'not_routed', 'feedback_exists'],
     writes: { not: 'a rating is part of the request log' },
     uses: ['requests', 'api_keys', 'routing_records', 'experience', 'prices'],
     async run({ body, principal }, services, scope, { catalog }) {

@@ -15,6 +15,7 @@ export default defineAction({
   body: {
     type: 'object',
     additionalProperties: false,
+    examples: [{ model: 'auto', prompt: 'Hello.' }],
     anyOfErrorMessage: 'must have "request", or "model" and "prompt"',
     anyOf: [{ required: ['request'] }, { required: ['model', 'prompt'] }],
     properties: {

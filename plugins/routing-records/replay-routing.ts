@@ -24,7 +24,12 @@ export default defineAction({
         title: 'Settings',
         description: 'Settings of smart routing to try, as a merge patch over those that run.',
       },
-      since: { type: 'string', title: 'Since', description: 'Only requests that began since this time (RFC 3339).' },
+      since: {
+        type: 'string',
+        title: 'Since',
+        examples: ['2026-01-31T12:00:00Z'],
+        description: 'Only requests that began since this time (RFC 3339).',
+      },
       limit: {
         type: 'integer',
         title: 'Limit',

@@ -1,5 +1,6 @@
 import { definePlugin } from '../../engine/index.ts'
 import getConfiguration from './get-configuration.ts'
+import getOpenapi from './get-openapi.ts'
 import getPipeline from './get-pipeline.ts'
 import getSystem from './get-system.ts'
 import listPipelines from './list-pipelines.ts'
@@ -11,5 +12,5 @@ export default definePlugin({
   name: 'system',
   summary: 'Shows what runs: processes, configuration, pipelines.',
   services: [processes, updates],
-  actions: [getSystem, getConfiguration, reloadConfiguration, listPipelines, getPipeline],
+  actions: [getSystem, getConfiguration, reloadConfiguration, listPipelines, getPipeline, getOpenapi],
 })

@@ -65,6 +65,7 @@ const viewers = [
   /^[A-Z]+ \/api\/auth\/renew$/,
   /^[A-Z]+ \/api\/me(\/|$)/,
   /^GET \/api\/catalog\/models$/,
+  /^GET \/api\/openapi\.json$/,
   /^GET \/api\/api-keys(\/spend-summary|\/:id|\/:id\/usage)?$/,
   /^GET \/api\/logs(\/stats|\/usage|\/series|\/tail|\/:id)?$/,
 ]

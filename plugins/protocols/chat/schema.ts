@@ -113,6 +113,7 @@ const penalty = { type: ['number', 'null'], minimum: -2, maximum: 2 } as const
 /** JSON Schema of a request body (POST /v1/chat/completions). Unknown fields are allowed. */
 export const schema: JsonObject = {
   type: 'object',
+  examples: [{ model: 'my-model', messages: [{ role: 'user', content: 'Hello.' }] }],
   required: ['model', 'messages'],
   properties: {
     model: { type: 'string', minLength: 1 },

@@ -47,9 +47,12 @@ const message = fields({
  * JSON Schema of a request body (POST /v1/decisions). Other fields are rejected.
  * Limits are the largest of all upstreams. An upstream with lower limits answers with its own error.
  */
-export const schema: JsonObject = fields({
-  model: { type: 'string', minLength: 1 },
-  input: { type: ['string', 'array'], minItems: 1, items: message },
-  questions: { type: 'array', minItems: 1, items: question },
-  'safety_identifier?': textOrNull,
-})
+export const schema: JsonObject = {
+  ...fields({
+    model: { type: 'string', minLength: 1 },
+    input: { type: ['string', 'array'], minItems: 1, items: message },
+    questions: { type: 'array', minItems: 1, items: question },
+    'safety_identifier?': textOrNull,
+  }),
+  examples: [{ model: 'my-model', input: 'Hello.', questions: [{ type: 'predicate', instructions: 'Is it polite?' }] }],
+}

@@ -17,6 +17,7 @@ export default defineCodec({
   located: locatedModel,
   schema: {
     type: 'object',
+    examples: [{ contents: [{ role: 'user', parts: [{ text: 'Hello.' }] }] }],
     required: ['model'],
     properties: {
       model: { type: 'string', minLength: 1 },

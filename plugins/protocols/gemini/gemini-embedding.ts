@@ -12,6 +12,7 @@ export default defineClientCodec<'embed'>({
   located: locatedModel,
   schema: {
     ...embedding,
+    examples: [{ content: { parts: [{ text: 'Hello.' }] } }],
     required: ['model', 'content'],
     properties: { ...embedding.properties, model: { type: 'string', minLength: 1 } },
   },

@@ -17,6 +17,7 @@ export default defineCodec<'embed'>({
   located: locatedModel,
   schema: {
     type: 'object',
+    examples: [{ requests: [{ content: { parts: [{ text: 'Hello.' }] } }] }],
     required: ['model', 'requests'],
     properties: {
       model: { type: 'string', minLength: 1 },

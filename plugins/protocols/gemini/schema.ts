@@ -29,6 +29,7 @@ const content = fields({ role: { enum: ['user', 'model', 'function', null] }, pa
 /** The body of `generateContent`; `model` and `stream` come from its address. */
 export const schema: JsonObject = {
   type: 'object',
+  examples: [{ contents: [{ role: 'user', parts: [{ text: 'Hello.' }] }] }],
   required: ['model', 'contents'],
   properties: {
     model: { type: 'string', minLength: 1 },

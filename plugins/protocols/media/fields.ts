@@ -16,6 +16,8 @@ export function unread(...names: readonly string[]): JsonObject {
 /** Placeholder of a file in a form, whose content stays in the client's bytes. */
 export const file = {
   type: 'object',
+  contentMediaType: 'application/octet-stream',
+  examples: [{ filename: 'my-file', mediaType: 'application/octet-stream', bytes: 0 }],
   required: ['filename', 'mediaType', 'bytes'],
   properties: { filename: text, mediaType: text, bytes: { type: 'integer', minimum: 0 } },
 } as const

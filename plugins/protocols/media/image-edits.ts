@@ -16,6 +16,7 @@ export default defineCodec({
   content: 'either',
   schema: {
     type: 'object',
+    examples: [{ model: 'my-model', prompt: 'A red hat.', image: 'https://example.com/hat.png' }],
     required: ['model', 'prompt'],
     properties: {
       model,

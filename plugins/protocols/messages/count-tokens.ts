@@ -22,6 +22,7 @@ export default defineCodec({
   idHeader: 'request-id',
   schema: {
     type: 'object',
+    examples: [{ model: 'my-model', messages: [{ role: 'user', content: 'Hello.' }] }],
     required: ['model', 'messages'],
     properties: {
       model: { type: 'string', minLength: 1 },

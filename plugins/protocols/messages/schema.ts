@@ -99,6 +99,7 @@ const tool = {
 /** JSON Schema of a request body. Unknown fields and block types are allowed. */
 export const schema: JsonObject = {
   type: 'object',
+  examples: [{ model: 'my-model', max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] }],
   required: ['model', 'messages', 'max_tokens'],
   properties: {
     model: { type: 'string', minLength: 1 },

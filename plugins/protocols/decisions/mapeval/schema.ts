@@ -28,6 +28,9 @@ function question(type: string, criteria: JsonObject, required: readonly string[
  */
 export const schema: JsonObject = {
   type: 'object',
+  examples: [
+    { model: 'my-model', state: 'Hello.', questions: { polite: { type: 'noul', instructions: 'Is it polite?' } } },
+  ],
   required: ['model', 'state', 'questions'],
   additionalProperties: false,
   properties: {
