@@ -16,7 +16,15 @@ export default defineAction({
       shape.object({
         id: shape.text('Its name at the provider.'),
         name: shape.orNull(shape.text('Name of the record with a place there; null: there is none.')),
-        known: shape.map({}, 'What the price list says of it: prices and limits.'),
+        known: shape.object(
+          {},
+          {
+            context_length: shape.integer('Most tokens of input and output.'),
+            max_output_tokens: shape.integer('Most tokens of output.'),
+            pricing: shape.map({ type: 'number' }, 'Its prices in USD per million tokens.'),
+          },
+          'What the price list says of it.',
+        ),
       }),
       'The models.',
     ),

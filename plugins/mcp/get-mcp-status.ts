@@ -15,7 +15,7 @@ export default defineAction({
   access: { role: 'admin' },
   query: { probe: { type: 'boolean', description: 'Whether to connect now.' } },
   answer: shape.object({
-    state: shape.text('Whether it can be reached.'),
+    state: shape.word(['connecting', 'connected', 'failed', 'off'], 'Whether it can be reached.'),
     protocol_version: orNull('The version of the protocol that it speaks.'),
     server: shape.orNull(
       shape.object({ name: orNull('Its name.'), version: orNull('Its version.') }, {}, 'What it says of itself.'),

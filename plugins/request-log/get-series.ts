@@ -5,7 +5,7 @@ import { groupNames } from './group-names.ts'
 import { cellsOf, groupsIn, requireWindow, windowIn } from './sums-asked.ts'
 import type { Window } from './sums-asked.ts'
 import { latencyFields, savingsOf, shownLatency, tokensOf, usd, windowFields } from './sums-shown.ts'
-import { tokens } from './shown.ts'
+import { groupShape, tokens } from './shown.ts'
 import { DAY, HOUR, MINUTE } from './sums.ts'
 
 /** The lengths of times, and the longest windows in which they are told apart. */
@@ -50,7 +50,7 @@ export default defineAction({
           cost: shape.number('Known cost in USD.'),
           savings: shape.orNull(shape.number('What smart routing saved, in USD; null: no request was routed.')),
         },
-        { group: shape.map(shape.json('A name, or an id with its name; null: there is none.'), 'What is told apart.') },
+        { group: groupShape },
       ),
       'Figures per time and group.',
     ),

@@ -38,19 +38,38 @@ const itemFields = {
   protocol: orNull.text('The protocol of the client.'),
   upstream_protocol: orNull.text('The protocol of the provider.'),
   stream: shape.flag('Whether the answer was streamed.'),
-  status: shape.orNull(shape.integer('The status that the client saw.')),
-  result: shape.text('How it ended.'),
+  status: shape.integer('The status that the client saw.'),
+  result: shape.word(['completed', 'client_closed', 'refused', 'failed'], 'How it ended.'),
   error: orNull.text('The code of the error.'),
   attempts: shape.integer('Number of tries.'),
   usage: shape.orNull(tokens),
   cost: orNull.number('Its cost in USD; null: unknown.'),
   first_byte_ms: orNull.number('Milliseconds to the first byte.'),
-  duration_ms: orNull.number('Milliseconds to its end.'),
+  duration_ms: shape.number('Milliseconds to its end.'),
   reference: orNull.text('The x-request-id of its client.'),
   tier: orNull.text('The tier that smart routing chose.'),
-  tags: shape.map({}, 'The tags of the API key.'),
+  tags: shape.map({ type: 'string' }, 'The tags of the API key.'),
   parent: orNull.text('Id of the request that it belongs to.'),
 }
+
+/** JSON Schema of what sums are told apart by: a name, or an id with its name; null: there is none. */
+export const groupShape = {
+  ...shape.object(
+    {},
+    {
+      key: shape.orNull(shape.object({ id: shape.text('Its id.'), name: shape.text('Its name.') }, {}, 'The API key.')),
+      member: shape.orNull(
+        shape.object({ id: shape.text('Its id.'), username: orNull.text('Its name.') }, {}, 'The owner of the key.'),
+      ),
+      model: orNull.text('The model that served.'),
+      provider: orNull.text('The provider that served.'),
+      protocol: orNull.text('The protocol of the client.'),
+      type: orNull.text('The type of the requests.'),
+    },
+    'What is told apart.',
+  ),
+  patternProperties: { '^tag:': { type: ['string', 'null'], description: 'The tag of the API key.' } },
+} as const
 
 /** JSON Schema of a request in a list. */
 export const itemShape = shape.object(itemFields)
@@ -58,16 +77,29 @@ export const itemShape = shape.object(itemFields)
 /** JSON Schema of all that is known of a request. */
 export const detailShape = shape.object({
   ...itemFields,
-  times: shape.json('Milliseconds of its stages, by their names.'),
-  spans: shape.list(shape.map({}, 'A step that ran, and when.'), 'What ran when.'),
-  losses: shape.list(shape.json('A loss.'), 'What a translation lost.'),
+  times: shape.map({ type: 'number' }, 'Milliseconds of its stages, by their names.'),
+  spans: shape.list(
+    shape.object({
+      path: shape.text('Its path in the plan of the pipeline.'),
+      name: shape.text('The name of the stage.'),
+      at_ms: shape.number('When it began, in milliseconds since the request arrived.'),
+      duration_ms: shape.number('How long it took, in milliseconds.'),
+      attempt: orNull.number('The try that it belongs to, from 1; null: it belongs to none.'),
+      outcome: shape.word(['ok', 'failed', 'skipped'], 'How it ended.'),
+    }),
+    'The steps that ran.',
+  ),
+  losses: shape.list(
+    shape.object({ field: shape.text('The field of the request.'), because: shape.text('Why it is lost.') }),
+    'What a translation lost.',
+  ),
   tries: shape.list(
     shape.object({
       model: orNull.text('The model.'),
       provider: orNull.text('The provider.'),
       status: orNull.number('The status of the provider.'),
       error: orNull.text('The code of the error.'),
-      duration_ms: orNull.number('Milliseconds.'),
+      duration_ms: shape.number('Milliseconds.'),
     }),
     'Every try, the one that served included.',
   ),
@@ -86,18 +118,24 @@ export const detailShape = shape.object({
   error_detail: shape.orNull(
     shape.object({ message: orNull.text('Its message.'), at: orNull.text('Where it was thrown.') }, {}, 'The error.'),
   ),
-  headers: shape.map({}, 'Headers of the client.'),
+  headers: shape.map({ type: 'string' }, 'Headers of the client.'),
   address: orNull.text('The IP address of the client.'),
   config_version: orNull.text('Version of the configuration that served it.'),
   children: shape.list(
     shape.object({ id: shape.text('Its id.'), type: shape.text('Its type.'), cost: orNull.number('Its cost in USD.') }),
     'The requests that belong to it.',
   ),
-  charged: shape.list(shape.json('A budget and what was charged to it.'), 'What was charged.'),
+  charged: shape.list(
+    shape.object({
+      bucket: shape.word(['key', 'member', 'server'], 'Whose budget it is.'),
+      usd: shape.number('What was charged to it, in USD.'),
+    }),
+    'What was charged.',
+  ),
   feedback: shape.orNull(
     shape.object(
       {
-        signal: shape.text('What was said of the answer.'),
+        signal: shape.word(['ok', 'weak', 'strong'], 'What was said of the answer.'),
         comment: orNull.text('In words.'),
         at: shape.time('When.'),
       },
@@ -106,7 +144,17 @@ export const detailShape = shape.object({
     ),
   ),
   metadata: shape.map({}, 'What its stages noted.'),
-  capture: shape.orNull(shape.map({}, 'Its captured bodies; null: there are none.')),
+  capture: shape.orNull(
+    shape.object(
+      {
+        request: orNull.text('The body of the request.'),
+        response: orNull.text('The body of the answer.'),
+        truncated: shape.flag('Whether one of them is longer than what is kept.'),
+      },
+      {},
+      'Its captured bodies; null: there are none.',
+    ),
+  ),
 })
 
 /** A request as it stands in a list. Money in USD, times in milliseconds. */

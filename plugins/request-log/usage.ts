@@ -4,6 +4,7 @@ import type { Query } from '../../engine/kit.ts'
 import { tagsIn, timeFields, wordsIn } from './filter.ts'
 import { groupNames } from './group-names.ts'
 import type { Naming } from './group-names.ts'
+import { groupShape } from './shown.ts'
 import { cellsOf, groupsIn, requireWindow, windowIn } from './sums-asked.ts'
 import { latencyFields, shownLatency, shownSum, sumFields, totalOf, windowFields } from './sums-shown.ts'
 import { DAY, HOUR, dimensions } from './sums.ts'
@@ -47,7 +48,7 @@ export const usageShape = shape.object({
   data: shape.list(
     shape.object({
       at: shape.orNull(shape.time('Begin of the time; null: times are not told apart.')),
-      group: shape.map(shape.json('A name, or an id with its name; null: there is none.'), 'What is told apart.'),
+      group: groupShape,
       ...sumFields,
       ...latencyFields(['p50', 'p95']),
     }),

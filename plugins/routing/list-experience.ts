@@ -36,7 +36,15 @@ export default defineAction({
         {},
         'Time to the first byte.',
       ),
-      feedback: shape.map({ type: 'number' }, 'How often people said what of it.'),
+      feedback: shape.object(
+        {
+          ok: shape.number('That it was right.'),
+          weak: shape.number('That it was too weak.'),
+          strong: shape.number('That it was stronger than necessary.'),
+        },
+        {},
+        'How often people said what of it.',
+      ),
       cache_affinity: share('The share of its input that it read from a cache.'),
       updated_at: shape.orNull(shape.time('When the last of it was learned.')),
     }),

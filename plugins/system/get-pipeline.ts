@@ -22,7 +22,23 @@ export default defineAction({
       times: shape.object(
         {
           since: shape.time('Start of the oldest request that was looked at.'),
-          data: shape.list(shape.map({}, 'How often a step ran, and how long.'), 'The steps that ran, by path.'),
+          data: shape.list(
+            shape.object(
+              {
+                path: shape.text('Its path in the plan.'),
+                count: shape.integer('How often it ran.'),
+                failed: shape.integer('How often it ended with an error.'),
+                p50_ms: shape.number('Median, in milliseconds.'),
+                p95_ms: shape.number('95th percentile, in milliseconds.'),
+                p99_ms: shape.number('99th percentile, in milliseconds.'),
+              },
+              {
+                taken: shape.integer('Of an arm: how often the switch took it.'),
+                again: shape.integer('Of an attempt: its tries beyond the first ones.'),
+              },
+            ),
+            'The steps that ran, by path.',
+          ),
         },
         {},
         'How long its steps took lately.',

@@ -53,7 +53,7 @@ export default defineAction({
       {},
       'The request log.',
     ),
-    master_secret: shape.json('Where the master secret comes from.'),
+    master_secret: shape.word(['environment', 'file'], 'Where the master secret comes from.'),
     console: shape.flag('Unused; always false.'),
     update: shape.orNull(
       shape.object(
