@@ -34,7 +34,7 @@ function typed(schema: Json): Json {
   if (typeof reference === 'string') return { $ref: reference.replace('#/components/schemas/', '#/definitions/') }
   // A form is drawn from it.
   if (Object.keys(words).every((word) => word === 'description'))
-    return { ...words, tsType: String(words['description']).includes('for a form') ? 'Schema' : 'Json' }
+    return { ...words, tsType: JSON.stringify(words).includes('for a form') ? 'Schema' : 'Json' }
   if (JSON.stringify(words['anyOf'] ?? null).includes('/section.'))
     return { tsType: '{ readonly [setting: string]: Json }' }
   return Object.fromEntries(Object.entries(words).map(([word, inner]) => [word, within(word, inner)]))

@@ -1,13 +1,14 @@
 import { ask } from './ask.ts'
 import { forgetSession, holdSession } from './session.ts'
 import type { Session } from './session.ts'
+import type { Answers } from './answers.ts'
 
 export interface Credentials {
   readonly username: string
   readonly password: string
 }
 
-export const isSetupNeeded = async () => (await ask<{ needed: boolean }>('GET', '/api/auth/setup-status')).needed
+export const isSetupNeeded = async () => (await ask<Answers['show-setup']>('GET', '/api/auth/setup-status')).needed
 
 export async function signIn(credentials: Credentials): Promise<void> {
   holdSession(await ask<Session>('POST', '/api/auth/login', { body: credentials }))

@@ -1,5 +1,6 @@
 import { ask } from './ask.ts'
 import type { Refusal } from './ask.ts'
+import type { Answers } from './answers.ts'
 
 /** Who changed a record, and when. */
 export interface LastChange {
@@ -20,11 +21,6 @@ const kinds: Readonly<Record<string, string>> = {
 /** What gives a record another version. */
 const verbs = ['create', 'update', 'rotate', 'reset', 'reset_password']
 
-interface AuditRow {
-  readonly at: string
-  readonly actor: { readonly name: string | null }
-}
-
 /** Who made the version that a change was refused for; undefined where the trail does not say, or not to this user. */
 export async function lastChange({ path }: Refusal): Promise<LastChange | undefined> {
   const [kind = '', target = ''] = path.split('/').slice(-2)
@@ -37,7 +33,7 @@ export async function lastChange({ path }: Refusal): Promise<LastChange | undefi
     limit: 1,
   }
   // What both sides wrote can be shown without it.
-  const found = await ask<{ data: readonly AuditRow[] }>('GET', '/api/logs/audit', { query }).catch(() => undefined)
-  const row = found?.data[0]
-  return row && row.actor.name !== null ? { name: row.actor.name, at: row.at } : undefined
+  const found = await ask<Answers['list-audit']>('GET', '/api/logs/audit', { query }).catch(() => undefined)
+  const { at, actor } = found?.data[0] ?? {}
+  return at !== undefined && actor && actor.name !== null ? { name: actor.name, at } : undefined
 }

@@ -1,15 +1,6 @@
+import type { Answers } from './answers.ts'
 /** Who is signed in, as `POST /api/auth/login` answers. */
-export interface Session {
-  readonly token: string
-  /** RFC 3339. */
-  readonly expires_at: string
-  readonly user: {
-    readonly id: string
-    readonly username: string
-    readonly role: 'admin' | 'viewer'
-    readonly must_change_password: boolean
-  }
-}
+export type Session = Answers['sign-in']
 
 /** A session, and when this browser got it (milliseconds since 1970). */
 interface Held {

@@ -1,17 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Row } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 
 /** A row of `GET /api/config/circuit-breaker`. */
-export interface Breaker {
-  readonly provider: string
-  readonly model: string | null
-  readonly state: 'closed' | 'open' | 'half_open'
-  readonly failures: number
-  readonly requests: number
-  readonly opened_at: string | null
-  readonly retry_at: string | null
-  readonly last_error: { readonly code: string; readonly status: number | null; readonly at: string } | null
-}
+export type Breaker = Row<'list-breakers'>
 
 /** The name of a circuit: each model of a provider may have its own. */
 export const circuitOf = ({ provider, model }: Pick<Breaker, 'provider' | 'model'>): string =>
@@ -19,7 +11,7 @@ export const circuitOf = ({ provider, model }: Pick<Breaker, 'provider' | 'model
 
 export const breakers = queryOptions({
   queryKey: ['breakers'],
-  queryFn: async () => (await ask<{ data: readonly Breaker[] }>('GET', '/api/config/circuit-breaker')).data,
+  queryFn: async () => (await ask<Answers['list-breakers']>('GET', '/api/config/circuit-breaker')).data,
   refetchInterval: 10_000,
 })
 
@@ -37,9 +29,7 @@ export const health = queryOptions({
 })
 
 /** What is read of `GET /api/logs/audit/verify`. */
-export interface AuditVerdict {
-  readonly first_bad: { readonly sequence: number; readonly reason: string } | null
-}
+export type AuditVerdict = Pick<Answers['verify-audit'], 'first_bad'>
 
 const hour = 3_600_000
 /** Where the browser keeps when the trail was last found to be whole. */
@@ -60,17 +50,7 @@ export const auditVerdict = queryOptions({
 })
 
 /** What is read of `GET /api/system/info`. */
-export interface SystemInfo {
-  readonly version: string
-  readonly node: string
-  readonly platform: string
-  readonly started_at: string
-  readonly instance: string
-  readonly database: { readonly dialect: string; readonly bytes: number | null }
-  readonly key_value: { readonly configured: boolean; readonly state: 'up' | 'down' | 'absent' }
-  readonly log: { readonly queued: number; readonly dropped_rows: number }
-  readonly master_secret: 'environment' | 'file'
-}
+export type SystemInfo = Answers['get-system']
 
 export const systemInfo = queryOptions({
   queryKey: ['system', 'info'],

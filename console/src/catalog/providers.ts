@@ -1,25 +1,16 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Row } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import type { Query } from '../api/ask.ts'
-import type { Json, Schema } from '../form/schema.ts'
+import type { Json } from '../form/schema.ts'
 import type { SecretState } from '../form/control.ts'
 import { pagesOf } from '../parts/pages.ts'
 
 /** A preset of a type of provider: the address of a vendor, and the variable that usually holds its key. */
-export interface Preset {
-  readonly name: string
-  readonly base_url: string
-  readonly env: string | null
-}
+export type Preset = ProviderType['presets'][number]
 
 /** A row of `GET /api/config/providers/types`. */
-export interface ProviderType {
-  readonly type: string
-  readonly summary: string
-  readonly schema: Schema
-  readonly serves: readonly string[]
-  readonly presets: readonly Preset[]
-}
+export type ProviderType = Row<'list-provider-types'>
 
 /** A record of `GET /api/config/providers`. */
 export interface Provider {
@@ -40,32 +31,17 @@ export interface Provider {
 }
 
 /** What a test of a provider found. A provider that fails is an answer, not an error. */
-export interface Tested {
-  readonly ok: boolean
-  readonly status: number | null
-  readonly latency_ms: number
-  readonly error: { readonly code: string; readonly message: string } | null
-  readonly checked: string
-}
+export type Tested = Answers['test-provider']
 
 /** A model that a provider has at its upstream. */
-export interface UpstreamModel {
-  readonly id: string
-  /** The name that it has here, if it is configured. */
-  readonly name: string | null
-  readonly known: {
-    readonly context_length?: number
-    readonly max_output_tokens?: number
-    readonly pricing?: Readonly<Record<string, number>>
-  }
-}
+export type UpstreamModel = Row<'list-upstream-models'>
 
 const at = '/api/config/providers'
 const addressOf = (name: string) => `${at}/${encodeURIComponent(name)}`
 
 export const providerTypes = queryOptions({
   queryKey: ['providers', 'types'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly ProviderType[] }>('GET', `${at}/types`, { signal })).data,
+  queryFn: async ({ signal }) => (await ask<Answers['list-provider-types']>('GET', `${at}/types`, { signal })).data,
   staleTime: Infinity,
 })
 
@@ -87,7 +63,7 @@ export const upstreamModels = (name: string) =>
   queryOptions({
     queryKey: ['providers', 'upstream-models', name],
     queryFn: async ({ signal }) =>
-      (await ask<{ data: readonly UpstreamModel[] }>('GET', `${addressOf(name)}/upstream-models`, { signal })).data,
+      (await ask<Answers['list-upstream-models']>('GET', `${addressOf(name)}/upstream-models`, { signal })).data,
     retry: false,
   })
 
@@ -105,14 +81,14 @@ export const testProvider = (name: string, model?: string) =>
 
 /** The stored secrets of a provider in clear, by their paths. */
 export const revealSecrets = async (name: string, password: string) => {
-  const answer = await ask<{ secrets: Readonly<Record<string, string>> }>('POST', `${addressOf(name)}/reveal-key`, {
+  const answer = await ask<Answers['reveal-key']>('POST', `${addressOf(name)}/reveal-key`, {
     body: { password },
   })
   return answer.secrets
 }
 
 /** Makes a model of a provider, with what is known of it. */
-export const makeModel = (body: unknown) => ask<{ readonly name: string }>('POST', '/api/config/models', { body })
+export const makeModel = (body: unknown) => ask<Answers['create-model']>('POST', '/api/config/models', { body })
 
 /** All rows of a list that is read page by page. */
 export async function allPages<Row>(path: string, signal: AbortSignal): Promise<readonly Row[]> {

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { Answers, Row } from '../api/answers.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { ask } from '../api/ask.ts'
@@ -9,10 +10,7 @@ import { shared } from '../words.ts'
 import { ButtonLink } from './Button.tsx'
 import classes from './RequestSteps.module.css'
 
-interface SteppedRow {
-  readonly id: string
-  readonly at: string
-}
+type SteppedRow = Pick<Row<'list-requests'>, 'id' | 'at'>
 
 /** More rows of one millisecond than these are not stepped through one by one. */
 const within = 20
@@ -23,7 +21,7 @@ const neighbours = ({ id, at }: SteppedRow, filters: Query) =>
     queryKey: ['logs', 'neighbours', id, filters],
     queryFn: async ({ signal }) => {
       const pageOf = async (query: Query) => {
-        const answer = await ask<{ data: readonly SteppedRow[] }>('GET', '/api/logs', {
+        const answer = await ask<Answers['list-requests']>('GET', '/api/logs', {
           query: { ...filters, limit: within, ...query },
           signal,
         })

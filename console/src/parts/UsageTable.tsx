@@ -4,18 +4,10 @@ import { Empty } from './Empty.tsx'
 import { Table } from './Table.tsx'
 import type { Column } from './Table.tsx'
 import { TokenBar } from './TokenBar.tsx'
-import type { Tokens } from './TokenBar.tsx'
+import type { Row } from '../api/answers.ts'
 
 /** What is shown of a row of a usage route, grouped by model. */
-export interface UsageRow {
-  readonly group: { readonly model: string | null }
-  readonly requests: number
-  readonly failed: number
-  /** USD; null: unknown. */
-  readonly cost: number | null
-  readonly usage: Tokens & { readonly total: number }
-  readonly duration_ms: { readonly p95: number | null }
-}
+export type UsageRow = Pick<Row<'get-usage'>, 'group' | 'requests' | 'failed' | 'cost' | 'usage' | 'duration_ms'>
 
 const names = shared.usageColumns
 
@@ -24,7 +16,7 @@ const columns: readonly Column<UsageRow>[] = [
     name: 'model',
     label: names.model,
     cell: ({ group }) => group.model ?? shared.noModel,
-    text: ({ group }) => group.model,
+    text: ({ group }) => group.model ?? null,
   },
   {
     name: 'requests',

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Row } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import { shared } from '../words.ts'
 import { partsOf } from './budgets.ts'
@@ -8,27 +9,16 @@ import type { ListPage } from './pages.ts'
 import type { User } from './useUser.ts'
 
 /** What is read of `GET /api/me/budget`. */
-interface OwnBudgets {
-  readonly budget: Budget | null
-  readonly keys: readonly { readonly id: string; readonly name: string; readonly budget: Budget | null }[]
-  readonly server: { readonly exhausted: boolean } | null
-}
+type OwnBudgets = Answers['show-own-budget']
 
 /** What is read of `GET /api/api-keys/spend-summary`. */
-interface Spend {
-  readonly key: { readonly id: string; readonly name: string }
-  readonly budget: Budget | null
-}
+type Spend = Row<'get-spend'>
 
-interface Member {
-  readonly id: string
-  readonly username: string
-  readonly budget: Budget | null
-}
+type Member = Row<'list-member'>
 
 type Holder = Pick<Bucket, 'id' | 'whose' | 'to'> & { readonly budget: Budget | null }
 
-const keyHolder = ({ id, name }: Spend['key'], budget: Budget | null): Holder => ({
+const keyHolder = ({ id, name }: NonNullable<Spend['key']>, budget: Budget | null): Holder => ({
   id,
   whose: name,
   to: `/keys/${encodeURIComponent(id)}`,
@@ -53,7 +43,7 @@ async function everybodys(signal: AbortSignal): Promise<readonly Bucket[]> {
     ask<ListPage<Spend>>('GET', '/api/api-keys/spend-summary', { query: { limit: 200 }, signal }),
     readAll<Member>('/api/team/members', signal),
   ])
-  const ofKeys = spending.data.map(({ key, budget }) => keyHolder(key, budget))
+  const ofKeys = spending.data.flatMap(({ key, budget }) => (key ? keyHolder(key, budget) : []))
   const ofMembers = members.map(({ id, username: whose, budget }) => ({ id, whose, to: `/members/${id}`, budget }))
   return [...ofServer(own), ...nearestFirst([...ofKeys, ...ofMembers])]
 }

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { Answers, Row } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import { money } from '../format.ts'
 import { shared } from '../words.ts'
@@ -8,11 +9,7 @@ import { readAll } from './pages.ts'
 import { useUser } from './useUser.ts'
 
 /** What is read of a member. */
-interface Owner {
-  readonly id: string
-  readonly username: string
-  readonly budget: Budget | null
-}
+type Owner = Row<'list-member'>
 
 /** The budgets of all members. Admins only. */
 const memberBudgets = queryOptions({
@@ -21,10 +18,7 @@ const memberBudgets = queryOptions({
 })
 
 /** `GET /api/me/budget`. */
-interface OwnBudgets {
-  readonly budget: Budget | null
-  readonly server: { readonly exhausted: boolean } | null
-}
+type OwnBudgets = Answers['show-own-budget']
 
 const ownBudgets = queryOptions({
   queryKey: ['me', 'budget'],

@@ -1,33 +1,14 @@
+import type { Answers } from '../api/answers.ts'
 import { everyStep, within } from './plan.ts'
 import type { PlannedStep } from './plan.ts'
 
 /** How a step ran within the last hour. */
-export interface StepTimes {
-  readonly path: string
-  readonly count: number
-  readonly failed: number
-  readonly p50_ms: number
-  readonly p95_ms: number
-  readonly taken?: number
-  readonly again?: number
-}
+export type StepTimes = Answers['get-pipeline']['times']['data'][number]
 
 /** A step's run in one request. */
-export interface Span {
-  readonly path: string
-  readonly name: string
-  readonly duration_ms: number
-  readonly attempt: number | null
-  readonly outcome: 'ok' | 'failed' | 'skipped'
-}
+export type Span = Answers['get-request']['spans'][number]
 
-export interface Try {
-  readonly model: string
-  readonly provider: string
-  readonly status: number | null
-  readonly error: string | null
-  readonly duration_ms: number
-}
+export type Try = Answers['get-request']['tries'][number]
 
 /** What is known of a step's time: of the last hour, or of one request. */
 export interface Time {

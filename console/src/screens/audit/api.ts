@@ -1,41 +1,19 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
-import type { Json } from '../../form/schema.ts'
 import { pagesOf } from '../../parts/pages.ts'
 import type { ListPage } from '../../parts/pages.ts'
 import type { Checkpoint } from './checkpoints.ts'
 
 /** Before and after; `null`: it was not set. */
-export interface FieldChange {
-  readonly from: Json
-  readonly to: Json
-}
+export type FieldChange = NonNullable<AuditRow['changes']>[string]
 
 /** A row of `GET /api/logs/audit`. Of a damaged row, the gateway gives only what it can read. */
-export interface AuditRow {
-  readonly sequence: number
-  readonly at?: string
-  readonly actor?: { readonly type: string; readonly id: string | null; readonly name: string | null }
-  readonly address?: string | null
-  readonly request_id?: string | null
-  readonly action: string
-  readonly target?: { readonly type: string; readonly id: string | null; readonly name: string | null } | null
-  readonly outcome: 'ok' | 'refused'
-  readonly changes?: Readonly<Record<string, FieldChange>>
-  readonly details?: Readonly<Record<string, Json>>
-  readonly previous: string
-  readonly hash: string
-}
+export type AuditRow = Row<'list-audit'>
 
 /** `GET /api/logs/audit/verify`. */
-export interface Verdict {
-  readonly ok: boolean
-  readonly rows: number
-  readonly head: { readonly sequence: number; readonly hash: string } | null
-  readonly first_bad: { readonly sequence: number; readonly reason: string } | null
-  readonly checkpoints: { readonly read: number; readonly bad: number }
-}
+export type Verdict = Answers['verify-audit']
 
 const path = '/api/logs/audit'
 
@@ -59,13 +37,9 @@ export const verify = (checkpoints?: readonly Checkpoint[]) =>
 export const members = queryOptions({
   queryKey: ['suggestions', '/api/team/members?limit=200'],
   queryFn: async ({ signal }) => {
-    const list = await ask<{ data: readonly { id: string; username: string }[] }>(
-      'GET',
-      '/api/team/members?limit=200',
-      {
-        signal,
-      },
-    )
+    const list = await ask<Answers['list-member']>('GET', '/api/team/members?limit=200', {
+      signal,
+    })
     return list.data.map(({ id, username }) => ({ value: id, label: username }))
   },
   staleTime: 60_000,

@@ -8,7 +8,7 @@ import { words } from './words.ts'
 
 export const actorOf = ({ actor }: AuditRow): string => {
   if (!actor) return words.unknown
-  return actor.name ?? words.actors[actor.type as keyof typeof words.actors] ?? actor.type
+  return actor.name ?? words.actors[actor.type] ?? actor.type
 }
 
 /** What was changed, by its name: "provider reed". */

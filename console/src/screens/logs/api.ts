@@ -1,28 +1,16 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
+import type { Answers } from '../../api/answers.ts'
 import type { Query } from '../../api/ask.ts'
-import type { Bounds, Range } from '../../parts/useRange.ts'
-import type { Row } from './row.ts'
+import type { Range } from '../../parts/useRange.ts'
 
-interface Page {
-  readonly data: readonly Row[]
-  readonly next_cursor: string | null
-}
-
-/** A point of `GET /api/logs/series`. */
-export interface Point {
-  readonly at: string
-  readonly completed: number
-  readonly client_closed: number
-  readonly refused: number
-  readonly failed: number
-}
+export type Point = Answers['get-series']['data'][number]
 
 export const requestList = (filters: Query, range: Range) =>
   infiniteQueryOptions({
     queryKey: ['logs', 'list', range.key, filters],
     queryFn: ({ signal, pageParam }) =>
-      ask<Page>('GET', '/api/logs', {
+      ask<Answers['list-requests']>('GET', '/api/logs', {
         query: { ...filters, ...pageParam.bounds, limit: 100, ...(pageParam.cursor && { cursor: pageParam.cursor }) },
         signal,
       }),
@@ -39,7 +27,7 @@ export const outcomes = (filters: Query, range: Range) =>
   queryOptions({
     queryKey: ['logs', 'series', range.key, filters],
     queryFn: ({ signal }) =>
-      ask<{ interval: string; data: readonly Point[] } & Required<Bounds>>('GET', '/api/logs/series', {
+      ask<Answers['get-series']>('GET', '/api/logs/series', {
         query: { ...filters, ...range.bounds() },
         signal,
       }),
@@ -51,11 +39,11 @@ export const usedTypes = queryOptions({
   queryKey: ['logs', 'usage', 'types'],
   queryFn: async ({ signal }) => {
     const query = { group_by: 'type', interval: 'none' }
-    const { data } = await ask<{ data: readonly { group: { type: string } }[] }>('GET', '/api/logs/usage', {
+    const { data } = await ask<Answers['get-usage']>('GET', '/api/logs/usage', {
       query,
       signal,
     })
-    return data.map(({ group }) => group.type)
+    return data.flatMap(({ group }) => group.type ?? [])
   },
   staleTime: 60_000,
 })

@@ -4,6 +4,7 @@ import type { Query } from '../../api/ask.ts'
 import type { SecretState } from '../../form/control.ts'
 import type { Json } from '../../form/schema.ts'
 import { pagesOf } from '../../parts/pages.ts'
+import type { Answers } from '../../api/answers.ts'
 
 /** A record of `GET /api/mcp/servers`. */
 export interface McpServer {
@@ -30,48 +31,18 @@ export interface McpServer {
 }
 
 /** `GET …/:name/status`, as far as the asked process knows. */
-export interface Status {
-  readonly state: 'connected' | 'connecting' | 'failed' | 'off'
-  readonly protocol_version: string | null
-  readonly server: { readonly name: string | null; readonly version: string | null } | null
-  readonly since: string | null
-  readonly latency_ms: number | null
-  readonly sessions: number
-  readonly error: { readonly code: string; readonly message: string } | null
-  readonly changed_tools: readonly string[]
-}
+export type Status = Answers['get-mcp-status']
 
 /** What models read of a tool, beside its name. */
-export interface Definition {
-  readonly description: string | null
-  readonly input_schema: Json
-}
+export type Definition = NonNullable<Tool['was']>
 
-export interface Tool extends Definition {
-  readonly name: string
-  readonly hash: string
-  readonly approved: boolean
-  /** Of a tool that is not approved: as it was approved; null: that is not known. */
-  readonly was?: Definition | null
-}
+export type Tool = Capabilities['tools'][number]
 
 /** A resource, a template of resources, or a prompt, as the server describes it. */
-export interface Offer {
-  readonly name?: Json
-  readonly title?: Json
-  readonly uri?: Json
-  readonly uriTemplate?: Json
-  readonly description?: Json
-}
+export type Offer = Capabilities['resources'][number]
 
 /** `GET …/:name/capabilities`, asked of the server now. */
-export interface Capabilities {
-  readonly tools: readonly Tool[]
-  readonly resources: readonly Offer[]
-  readonly resource_templates: readonly Offer[]
-  readonly prompts: readonly Offer[]
-  readonly fetched_at: string
-}
+export type Capabilities = Answers['get-mcp-capabilities']
 
 /** A program that servers made here may start, as the file lists it. */
 export interface Program {

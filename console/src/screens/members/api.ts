@@ -1,29 +1,13 @@
 import { queryOptions } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
-import type { Budget } from '../../parts/budgets.ts'
 import { pagesOf } from '../../parts/pages.ts'
-import type { RateLimit } from '../../parts/rate-limit.ts'
-import type { UsageRow } from '../../parts/UsageTable.tsx'
+import type { Answers } from '../../api/answers.ts'
 
 const path = '/api/team/members'
 
 /** A record of `/api/team/members`. */
-export interface Member {
-  readonly id: string
-  readonly username: string
-  readonly role: 'admin' | 'viewer'
-  readonly disabled: boolean
-  readonly must_change_password: boolean
-  readonly models: readonly string[] | null
-  readonly budget: Budget | null
-  readonly rate_limit: RateLimit | null
-  /** How many keys he owns. */
-  readonly keys: number
-  readonly created_at: string
-  readonly last_login_at: string | null
-  readonly version: number
-}
+export type Member = Answers['get-member']
 
 /** A member with the password that was made for him, which is answered once. */
 export type MemberWithPassword = Member & { readonly temporary_password?: string }
@@ -56,7 +40,7 @@ export const memberUsage = (id: string) =>
   queryOptions({
     queryKey: ['members', 'usage', id],
     queryFn: ({ signal }) =>
-      ask<{ readonly data: readonly UsageRow[] }>('GET', '/api/logs/usage', {
+      ask<Answers['get-usage']>('GET', '/api/logs/usage', {
         query: { member: id, group_by: 'model', interval: 'none' },
         signal,
       }),

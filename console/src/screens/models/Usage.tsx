@@ -13,7 +13,12 @@ import { words } from './words.ts'
 const names = words.usageOf
 
 const columns: readonly Column<UsageRow>[] = [
-  { name: 'provider', label: names.day, cell: (row) => row.group.provider ?? '—', text: (row) => row.group.provider },
+  {
+    name: 'provider',
+    label: names.day,
+    cell: (row) => row.group.provider ?? '—',
+    text: (row) => row.group.provider ?? null,
+  },
   {
     name: 'requests',
     label: names.requests,

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
 import type { Json } from '../../form/schema.ts'
@@ -93,20 +94,9 @@ export const usersOf = ({ name, aliases }: Model) =>
   })
 
 /** One value that a list would change, or why not. */
-export interface Difference {
-  readonly model: string
-  readonly field: string
-  readonly old: Json
-  readonly new: Json
-  readonly ratio: number | null
-  readonly action: 'set' | 'change' | 'keep_hand' | 'same' | 'refused' | 'unmatched'
-}
+export type Difference = Row<'sync-pricing'>
 
-export interface Synced {
-  readonly source: string
-  readonly data: readonly Difference[]
-  readonly applied: boolean
-}
+export type Synced = Answers['sync-pricing']
 
 export type SyncKind = 'pricing' | 'metadata'
 
@@ -114,19 +104,13 @@ export const syncModels = (kind: SyncKind, body: { url?: string; apply: boolean;
   ask<Synced>('POST', `${at}/sync-${kind}`, { body })
 
 /** A row of `GET /api/logs/usage`, grouped by provider. */
-export interface UsageRow {
-  readonly group: { readonly provider: string | null }
-  readonly requests: number
-  readonly failed: number
-  readonly cost: number | null
-  readonly usage: { readonly total: number }
-}
+export type UsageRow = Row<'get-usage'>
 
 export const modelUsage = (model: string, range: Range) =>
   queryOptions({
     queryKey: ['logs', 'usage', 'model', model, range.key],
     queryFn: async ({ signal }) => {
       const query = { ...range.bounds(), model, group_by: 'provider', interval: 'none' }
-      return (await ask<{ data: readonly UsageRow[] }>('GET', '/api/logs/usage', { query, signal })).data
+      return (await ask<Answers['get-usage']>('GET', '/api/logs/usage', { query, signal })).data
     },
   })

@@ -1,31 +1,18 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import { intervalFor, intervalsOf } from '../../parts/intervals.ts'
-import type { Bounds, Range } from '../../parts/useRange.ts'
-
-type Buckets = Readonly<Record<'input' | 'cache_read' | 'cache_write' | 'output' | 'reasoning' | 'total', number>>
-type Percentiles = Readonly<Record<'p50' | 'p95', number | null>>
+import type { Range } from '../../parts/useRange.ts'
 
 /** Sums of requests, as every route of figures answers them. */
-export interface Sum {
-  readonly requests: number
-  readonly failed: number
-  /** USD; null: nothing of it is known. */
-  readonly cost: number | null
-  readonly unknown_cost_requests: number
-  readonly usage: Buckets
-}
+export type Sum = Answers['get-usage']['total']
 
 /** What is known of the cost of requests; null where nothing is, since nothing known is not nothing. */
 export const knownCost = ({ cost, requests, unknown_cost_requests: unknown }: Sum): number | null =>
   unknown > 0 && unknown >= requests && !cost ? null : cost
 
 /** `GET /api/logs/stats`. */
-export interface Stats extends Sum {
-  readonly savings: number | null
-  readonly duration_ms: Percentiles
-  readonly first_byte_ms: Percentiles
-}
+export type Stats = Answers['get-stats']
 
 export const stats = (range: Range, when: 'now' | 'before') =>
   queryOptions({
@@ -37,24 +24,10 @@ export const stats = (range: Range, when: 'now' | 'before') =>
   })
 
 /** The figures of an interval of `GET /api/logs/series`. */
-export interface Point {
-  readonly at: string
-  readonly completed: number
-  readonly client_closed: number
-  readonly refused: number
-  readonly failed: number
-  readonly duration_ms: Percentiles
-  readonly first_byte_ms: Percentiles & { readonly p99: number | null }
-  readonly tokens: Buckets
-  /** USD. */
-  readonly cost: number
-}
+export type Point = Row<'get-series'>
 
 /** `GET /api/logs/series`. */
-export interface Series extends Required<Bounds> {
-  readonly interval: string
-  readonly data: readonly Point[]
-}
+export type Series = Answers['get-series']
 
 /** When each interval begins, and its figures, if it has any. */
 export interface Timeline {
@@ -86,22 +59,9 @@ export const groupings = ['model', 'provider', 'key', 'member'] as const
 export type Grouping = (typeof groupings)[number]
 
 /** A row of `GET /api/logs/usage`. */
-export interface UsageRow extends Sum {
-  readonly group: {
-    readonly model?: string | null
-    readonly provider?: string | null
-    readonly key?: { readonly id: string; readonly name: string } | null
-    readonly member?: { readonly id: string; readonly username: string } | null
-  }
-  readonly first_byte_ms: Percentiles
-}
+export type UsageRow = Row<'get-usage'>
 
-export interface Usage {
-  /** The gateway adds up whole hours, so it is earlier than what was asked for. */
-  readonly since: string
-  readonly data: readonly UsageRow[]
-  readonly total: Sum
-}
+export type Usage = Answers['get-usage']
 
 /** What models are told apart by, beside their name: the provider that served them. */
 const toldApart: Readonly<Record<Grouping, string>> = {

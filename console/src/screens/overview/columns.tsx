@@ -12,7 +12,7 @@ export function namedBy(
   by: Grouping,
 ): { readonly name: string; readonly value: string } | undefined {
   if (by === 'key') return key ? { name: key.name, value: key.id } : undefined
-  if (by === 'member') return member ? { name: member.username, value: member.id } : undefined
+  if (by === 'member') return member ? { name: member.username ?? member.id, value: member.id } : undefined
   const name = by === 'model' ? model : provider
   return name ? { name, value: name } : undefined
 }

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { Answers, Row } from '../../api/answers.ts'
 import { useMemo } from 'react'
 import { ask } from '../../api/ask.ts'
 import { breakers, circuitOf } from '../../app/attention.ts'
@@ -14,12 +15,7 @@ import type { Series, Timeline } from './api.ts'
 import { words } from './words.ts'
 
 /** What is read of a row of the audit trail. */
-interface Change {
-  readonly at: string
-  readonly action: string
-  readonly target: { readonly name: string | null } | null
-  readonly details: { readonly model?: string }
-}
+type Change = Row<'list-audit'>
 
 /** The latest changes in the range that may explain a turn of the charts. Admins only. */
 const changes = (range: Range) =>
@@ -27,7 +23,7 @@ const changes = (range: Range) =>
     queryKey: ['audit', 'marks', range.key],
     queryFn: async ({ signal }) => {
       const query = { ...range.bounds(), action: ['config.reload', 'breaker.reset'], outcome: 'ok', limit: 50 }
-      return (await ask<{ data: readonly Change[] }>('GET', '/api/logs/audit', { query, signal })).data
+      return (await ask<Answers['list-audit']>('GET', '/api/logs/audit', { query, signal })).data
     },
   })
 
@@ -58,15 +54,18 @@ export function useMarks(timeline: Timeline): readonly Mark[] {
   const { data: circuits } = useQuery({ ...breakers, enabled: isAdmin })
   const { data: stopped } = useQuery(refusedByBudgets(timeline))
   return useMemo(
-    () => [...(made ?? []).map(changed), ...(circuits ?? []).flatMap(opened), ...(stopped ? stops(stopped) : [])],
+    () => [...(made ?? []).flatMap(changed), ...(circuits ?? []).flatMap(opened), ...(stopped ? stops(stopped) : [])],
     [made, circuits, stopped],
   )
 }
 
-function changed({ at, action, target, details }: Change): Mark {
-  if (action === 'config.reload') return { at, words: words.marks.reload }
-  if (!target) return { at, words: words.marks.resetAll }
-  return { at, words: words.marks.reset(circuitOf({ provider: target.name ?? '', model: details.model ?? null })) }
+/** A damaged row may not say when it was written. */
+function changed({ at, action, target, details }: Change): readonly Mark[] {
+  if (at === undefined) return []
+  if (action === 'config.reload') return [{ at, words: words.marks.reload }]
+  if (!target) return [{ at, words: words.marks.resetAll }]
+  const model = typeof details?.['model'] === 'string' ? details['model'] : null
+  return [{ at, words: words.marks.reset(circuitOf({ provider: target.name ?? '', model })) }]
 }
 
 function opened(breaker: Breaker): readonly Mark[] {

@@ -4,10 +4,11 @@ import type { RoutingBlock } from '../../parts/decision.ts'
 import type { Signal } from '../../parts/Rating.tsx'
 import type { User } from '../../parts/useUser.ts'
 import { askedIn } from './asked.ts'
+import type { Answers } from '../../api/answers.ts'
 
 export const mayMakeKeys = queryOptions({
   queryKey: ['me', 'may'],
-  queryFn: async () => (await ask<{ may: { make_keys: boolean } }>('GET', '/api/me')).may.make_keys,
+  queryFn: async () => (await ask<Answers['show-account']>('GET', '/api/me')).may.make_keys,
 })
 
 /** What the page reads of a request of the log. */
@@ -26,7 +27,7 @@ export const pastAsk = (id: string) =>
     queryKey: ['logs', id, 'asked'],
     queryFn: async ({ signal }) => {
       const path = `/api/logs/${encodeURIComponent(id)}`
-      const { capture } = await ask<{ capture: { request: string | null } | null }>('GET', path, { signal })
+      const { capture } = await ask<Answers['get-request']>('GET', path, { signal })
       return askedIn(capture?.request ?? '') ?? null
     },
     staleTime: Infinity,
@@ -38,7 +39,7 @@ export const loggedRequest = (id: string) =>
     queryKey: ['logs', id, 'routing'],
     queryFn: async () => {
       const query = { search: id, limit: 1 }
-      const { data } = await ask<{ data: readonly { readonly id: string }[] }>('GET', '/api/logs', { query })
+      const { data } = await ask<Answers['list-requests']>('GET', '/api/logs', { query })
       return data[0] ? await ask<LoggedRequest>('GET', `/api/logs/${data[0].id}`) : null
     },
     refetchInterval: ({ state: { data, dataUpdateCount, errorUpdateCount } }) =>
@@ -57,7 +58,7 @@ export async function makeKey({ id, username, isAdmin }: User): Promise<string> 
   for (let number = 1; ; number++) {
     const name = `playground-${username}${number === 1 ? '' : `-${number}`}`
     try {
-      return (await ask<{ key: string }>('POST', path, { body: { ...body, name } })).key
+      return (await ask<Answers['create-api-key']>('POST', path, { body: { ...body, name } })).key
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'name_taken' || number >= 50) throw error
     }

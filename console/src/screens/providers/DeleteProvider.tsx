@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Answers } from '../../api/answers.ts'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { deleteProvider, provider as one } from '../../catalog/providers.ts'
@@ -8,12 +9,6 @@ import { Tag } from '../../parts/Tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from './words.ts'
 import classes from './providers.module.css'
-
-/** What the dialog reads of `GET /api/config/models`. */
-interface User {
-  readonly name: string
-  readonly source: 'file' | 'database'
-}
 
 /** How many models are named; the list of all is a link away. */
 const most = 10
@@ -55,7 +50,7 @@ function Users({ provider }: { readonly provider: string }) {
     queryKey: ['models', 'list', 'users', provider],
     queryFn: async ({ signal }) => {
       const query = { provider, sort: 'name', limit: most + 1 }
-      return (await ask<{ data: readonly User[] }>('GET', '/api/config/models', { query, signal })).data
+      return (await ask<Answers['list-model']>('GET', '/api/config/models', { query, signal })).data
     },
   })
   return (

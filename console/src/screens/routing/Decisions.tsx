@@ -91,7 +91,7 @@ const all: readonly Column<DecisionRow>[] = [
   {
     name: 'complexity',
     label: words.complexity,
-    cell: ({ complexity }) => complexity.toFixed(2),
+    cell: ({ complexity }) => complexity?.toFixed(2),
     text: ({ complexity }) => complexity,
     number: true,
   },
@@ -105,7 +105,7 @@ const all: readonly Column<DecisionRow>[] = [
   {
     name: 'confidence',
     label: words.confidence,
-    cell: ({ confidence }) => confidence.toFixed(2),
+    cell: ({ confidence }) => confidence?.toFixed(2),
     text: ({ confidence }) => confidence,
     number: true,
   },

@@ -34,7 +34,7 @@ export function Distribution({ rows }: { readonly rows: readonly DecisionRow[] }
 }
 
 function OfMode({ mode, rows }: { readonly mode: string; readonly rows: readonly DecisionRow[] }) {
-  const bars = barsOf(rows.map(({ complexity }) => complexity))
+  const bars = barsOf(rows.flatMap(({ complexity }) => complexity ?? []))
   const highest = Math.max(...bars.map((bar) => bar.count))
   const [simple = 0, medium = 0, complex = 0] = tiers.map((tier) => rows.filter((row) => row.tier === tier).length)
   return (

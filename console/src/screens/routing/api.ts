@@ -1,8 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import type { Sourced } from '../../form/Origin.tsx'
 import type { Schema } from '../../form/schema.ts'
-import type { RoutingBlock, RoutingPreview, Tier } from '../../parts/decision.ts'
+import type { RoutingBlock, RoutingPreview } from '../../parts/decision.ts'
 import type { Signal } from '../../parts/Rating.tsx'
 import type { Range } from '../../parts/useRange.ts'
 
@@ -13,36 +14,14 @@ export type Mode = (typeof modes)[number]
 export const latest = 200
 
 /** An item of `GET /api/routing/decisions`. Money in USD. */
-export interface DecisionRow {
-  readonly request_id: string
-  readonly at: string
-  readonly mode: Mode
-  readonly tier: Tier
-  readonly complexity: number
-  /** What a better model gains; null: the row is of before this was told. */
-  readonly benefit: number | null
-  readonly confidence: number
-  readonly chosen: string | null
-  readonly served: string | null
-  readonly explored: boolean
-  readonly cost_estimate: number | null
-  readonly cost: number | null
-  readonly savings: number | null
-  readonly judge: {
-    readonly verdict: Tier | null
-    readonly held: boolean
-    readonly latency_ms: number | null
-    readonly error: string | null
-  } | null
-  readonly error: string | null
-}
+export type DecisionRow = Row<'list-decisions'>
 
 export const decisions = (range: Range) =>
   queryOptions({
     queryKey: ['routing', 'decisions', range.key],
     queryFn: async ({ signal }) => {
       const query = { ...range.bounds(), limit: latest }
-      return (await ask<{ data: readonly DecisionRow[] }>('GET', '/api/routing/decisions', { query, signal })).data
+      return (await ask<Answers['list-decisions']>('GET', '/api/routing/decisions', { query, signal })).data
     },
     placeholderData: (previous) => previous,
   })
@@ -74,7 +53,7 @@ export const preview = (question: PreviewQuestion) =>
 export const keyNames = queryOptions({
   queryKey: ['api-keys', 'names'],
   queryFn: async ({ signal }) => {
-    const { data } = await ask<{ data: readonly { readonly name: string }[] }>('GET', '/api/api-keys', {
+    const { data } = await ask<Answers['list-api-key']>('GET', '/api/api-keys', {
       query: { limit: 200 },
       signal,
     })
@@ -83,65 +62,36 @@ export const keyNames = queryOptions({
 })
 
 /** A request of the past, and what other settings would have made of it. */
-export interface Replayed {
-  readonly request_id: string
-  readonly at: string
-  readonly was: { readonly model: string; readonly tier: Tier; readonly cost_estimate: number | null }
-  readonly would: {
-    readonly model: string | null
-    readonly tier: Tier | null
-    readonly cost_estimate: number | null
-    readonly because: string
-  }
-}
+export type Replayed = Row<'replay-routing'>
 
-export interface Replay {
-  readonly rows: number
-  readonly changed: number
-  readonly cost_change: number
-  readonly data: readonly Replayed[]
-}
+export type Replay = Answers['replay-routing']
 
 export const replay = (settings: object, since: string) =>
   ask<Replay>('POST', '/api/routing/replay', { body: { settings, since, limit: latest } })
 
 /** What was learned of a model in a mode and tier: its answer is good enough with a probability from a Beta distribution. */
-export interface Learned {
-  readonly model: string
-  readonly mode: Mode
-  readonly tier: Tier
-  readonly pulls: number
-  readonly mean: number
-  /** The sum of the two parameters. */
-  readonly strength: number
-  readonly reliability: number
-  readonly latency_ms: { readonly p50: number | null; readonly p95: number | null }
-  readonly feedback: Readonly<Record<Signal, number>>
-}
+export type Learned = Row<'list-experience'>
 
 export const experience = queryOptions({
   queryKey: ['routing', 'experience'],
   queryFn: async ({ signal }) =>
-    (await ask<{ data: readonly Learned[] }>('GET', '/api/routing/experience', { signal })).data,
+    (await ask<Answers['list-experience']>('GET', '/api/routing/experience', { signal })).data,
 })
 
 /** @param model undefined: all */
 export const forget = (model: string | undefined) =>
-  ask<{ reset: number }>('POST', '/api/routing/experience/reset', { body: model === undefined ? {} : { model } })
+  ask<Answers['reset-experience']>('POST', '/api/routing/experience/reset', {
+    body: model === undefined ? {} : { model },
+  })
 
-export interface Agreed {
-  readonly ensemble: Tier
-  readonly judge: Tier
-  readonly count: number
-  readonly shadow: boolean
-}
+export type Agreed = Row<'get-judge-agreement'>
 
 export const agreement = (range: Range) =>
   queryOptions({
     queryKey: ['routing', 'agreement', range.key],
     queryFn: async ({ signal }) => {
       const query = { since: range.bounds().since }
-      return (await ask<{ data: readonly Agreed[] }>('GET', '/api/routing/judge/agreement', { query, signal })).data
+      return (await ask<Answers['get-judge-agreement']>('GET', '/api/routing/judge/agreement', { query, signal })).data
     },
   })
 
@@ -151,7 +101,7 @@ export const judgeCost = (range: Range) =>
     queryKey: ['logs', 'stats', range.key, 'judge'],
     queryFn: async ({ signal }) => {
       const query = { ...range.bounds(), type: 'judge' }
-      return (await ask<{ cost: number | null }>('GET', '/api/logs/stats', { query, signal })).cost
+      return (await ask<Answers['get-stats']>('GET', '/api/logs/stats', { query, signal })).cost
     },
   })
 
