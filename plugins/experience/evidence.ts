@@ -14,6 +14,8 @@ export interface Observation {
   /** Id of the conversation and number of the user's turn in it; null: unknown. */
   readonly conversation: string | null
   readonly turn: number | null
+  /** Hash of what was asked; null: unknown. */
+  readonly ask: string | null
 }
 
 /** Evidence, as numbers of observations. */
@@ -59,12 +61,13 @@ export interface ImplicitEvidence {
 }
 
 /**
- * Counts what follows from how conversations went on: each turn once, and of each API key as many rows as explicit
- * evidence would count, as if at least three keys took part. So nobody teaches a gateway alone without saying so.
+ * Counts what follows from how conversations went on: each turn once, what a key repeats once, and of each API key as
+ * many rows as explicit evidence would count, as if at least three keys took part. So nobody teaches a gateway alone
+ * without saying so. A key of which one ask is known teaches nothing: it may repeat that ask for ever.
  * @param rows oldest first
  */
 export function implicitEvidence(rows: readonly Observation[], rules: EvidenceRules): ImplicitEvidence {
-  const counted = countedOf(oncePerTurn(rows), rules, fewest.keys)
+  const counted = countedOf(ofSeveralAsks(oncePerAsk(oncePerTurn(rows))), rules, fewest.keys)
   const conversations = new Set(counted.rows.flatMap(({ conversation }) => conversation ?? []))
   return {
     evidence: shrunk(sharedOut(counted, rules), mostImplicit),
@@ -79,6 +82,26 @@ function oncePerTurn(rows: readonly Observation[]): readonly Observation[] {
     const key = `${source} ${conversation} ${turn}`
     return !seen.has(key) && seen.add(key)
   })
+}
+
+/** The newest row of each ask of a key. */
+function oncePerAsk(rows: readonly Observation[]): readonly Observation[] {
+  const newest = new Map(rows.map((row) => [`${row.source} ${row.key_id} ${askOf(row)}`, row]))
+  const kept = new Set(newest.values())
+  return rows.filter((row) => kept.has(row))
+}
+
+/** The rows of keys that have asked several things. */
+function ofSeveralAsks(rows: readonly Observation[]): readonly Observation[] {
+  const asks = new Map(
+    [...Map.groupBy(rows, ({ key_id: key }) => key)].map(([key, own]) => [key, new Set(own.map(askOf))]),
+  )
+  return rows.filter(({ key_id: key }) => (asks.get(key)?.size ?? 0) > 1)
+}
+
+/** What was asked. Where that is unknown, a conversation counts as one ask. */
+export function askOf({ ask, conversation, decision }: Observation): string {
+  return ask ?? conversation ?? decision
 }
 
 /** Rows that count, and the share of what is known that each API key may have. */

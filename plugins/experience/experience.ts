@@ -63,7 +63,7 @@ function experienceOf(
 ): Experience {
   return {
     posterior: (place, prior) => lessons.posterior(place, prior),
-    outcomes: (model, tier, of) => lessons.measurements[of](model, tier),
+    outcomes: (model, tier, of, key) => lessons.measurements[of](model, tier, Date.now(), key),
     get spent() {
       return lessons.pulls.spent
     },

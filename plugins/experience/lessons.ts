@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { ServiceHost, TableQueries } from '../../engine/index.ts'
 import type { Evidence } from './evidence.ts'
 import { Measurements } from './measured.ts'
@@ -18,6 +19,8 @@ const rewardable = 7 * 24 * hour
 const implicitWeight = 0.25
 /** Rows of such evidence that are enough for an hour, of all API keys and of one: more would say nothing new. */
 const enough = { all: 100, key: 20 }
+/** Keys, models and sources whose rows of an hour are counted. */
+const mostNoted = 10_000
 
 /** All that was learned, in one process. */
 export class Lessons {
@@ -29,6 +32,8 @@ export class Lessons {
   readonly #host: Pick<ServiceHost, 'database' | 'rows'>
   readonly #windows = new Windows()
   readonly #turns = new Turns<Answered>()
+  /** Rows of an API key in an hour. */
+  readonly #noted = new LRUCache<string, number>({ max: mostNoted })
   #isRead = false
 
   constructor(host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'append'>) {
@@ -60,12 +65,15 @@ export class Lessons {
   }
 
   /** Notes evidence that nobody gave. */
-  observe({ id, model, mode, tier, key, conversation, turn }: Answered, source: Source, reward: number): void {
+  observe({ id, model, mode, tier, key, conversation, turn, ask }: Answered, source: Source, reward: number): void {
     if (!this.isImplicit) return
     const at = Date.now()
-    const before = this.#windows.since({ model, mode, tier }, source, at - hour)
-    if (before.length >= enough.all || before.filter((row) => row.key_id === key).length >= enough.key) return
-    const place = { model, mode, tier, key_id: key, conversation, turn }
+    const noted = `${Math.floor(at / hour)} ${source} ${keyOf({ model, mode, tier })} ${key}`
+    const count = this.#noted.get(noted) ?? 0
+    if (count >= enough.key || this.#windows.since({ model, mode, tier }, source, at - hour).length >= enough.all)
+      return
+    this.#noted.set(noted, count + 1)
+    const place = { model, mode, tier, key_id: key, conversation, turn, ask }
     this.rewards.append({ ...place, decision: id, source, at, reward, weight: implicitWeight })
   }
 
@@ -86,6 +94,7 @@ export class Lessons {
       key_id: key,
       conversation: null,
       turn: null,
+      ask: null,
     })
     // "Stronger than necessary" says that this model was good enough, and expects the same of the next cheaper one.
     const rows =

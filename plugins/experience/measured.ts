@@ -1,8 +1,8 @@
 import type { Tier } from '../../engine/index.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Models that are remembered; a catalog rarely has as many. */
-const mostModels = 500
+/** Models that are remembered; a catalog rarely has as many. Then API keys, and models of keys with one prompt. */
+const most = { models: 500, keys: 10_000, alone: 1_000 }
 /** Newest values that count: of all, and of one API key. Of a conversation one counts, so a repeated prompt is one. */
 const newest = { all: 50, key: 10 }
 /** Milliseconds after which a try says nothing about reliability. */
@@ -35,6 +35,8 @@ export interface Origin {
   readonly key: string | null
   /** Id of the conversation; null: there is none. */
   readonly conversation: string | null
+  /** Hash of what was asked; null: nothing was, in words. */
+  readonly ask: string | null
 }
 
 /** What an answer taught. Whatever is unknown is null. */
@@ -54,19 +56,29 @@ export interface MeasuredAnswer {
   } | null
 }
 
+/** What is known of a model for everybody, and the hour since 1970 in which that began. */
+interface Shared {
+  readonly model: Model
+  readonly since: number
+}
+
 /**
- * Measures models, in memory: other processes measure for themselves. Without its origin, a value counts as one of nobody
- * else.
+ * Measures models, in memory: other processes measure for themselves. What an API key shows counts for everybody once it
+ * has asked a second thing. Until then it may be one prompt that is repeated for ever, and counts for that key where
+ * nothing else is known. Without its origin, a value counts for everybody.
  */
 export class Measurements {
-  readonly #models = new LRUCache<string, Model>({ max: mostModels })
+  readonly #shared = new LRUCache<string, Shared>({ max: most.models })
+  readonly #alone = new LRUCache<string, Model>({ max: most.alone })
+  /** What each key has asked first; null: it has asked something else, too. */
+  readonly #first = new LRUCache<string, { readonly ask: string | null }>({ max: most.keys })
 
   tried(model: string, isAnswered: boolean, now = Date.now(), from?: Origin): void {
-    this.#of(model).tries.add({ at: now, isAnswered }, from)
+    this.#of(model, now, from).tries.add({ at: now, isAnswered }, from)
   }
 
   answered({ model, tier, firstByte, output, input }: MeasuredAnswer, now = Date.now(), from?: Origin): void {
-    const known = this.#of(model)
+    const known = this.#of(model, now, from)
     known.keepHour(now)
     if (firstByte !== null) known.firstBytes.add(firstByte, from)
     if (output !== null) known.outputs[tier].add(output, from)
@@ -76,32 +88,64 @@ export class Measurements {
     known.writes.add(input.cacheWrite / input.counted, from)
   }
 
-  /** How a model does now. */
-  now(model: string, tier: Tier, now = Date.now()): Outcomes {
-    const known = this.#models.get(model)
+  /** How a model does now, for the decisions of a key; absent: for nobody's. */
+  now(model: string, tier: Tier, now = Date.now(), key?: string | null): Outcomes {
+    const known = this.#shared.get(model)?.model ?? this.#aloneOf(model, key)
     return { reliability: reliabilityOf(known?.tries.values ?? [], now), ...(known?.values(tier) ?? unknown) }
   }
 
   /** The same, but all except reliability as it was at the last full hour. */
-  hour(model: string, tier: Tier, now = Date.now()): Outcomes {
-    const known = this.#models.get(model)
-    return {
-      reliability: reliabilityOf(known?.tries.values ?? [], now),
-      ...(known?.valuesOfHour(tier, now) ?? unknown),
-    }
+  hour(model: string, tier: Tier, now = Date.now(), key?: string | null): Outcomes {
+    const shared = this.#shared.get(model)
+    const alone = this.#aloneOf(model, key)
+    const tries = (shared?.model ?? alone)?.tries.values ?? []
+    // What has become known to all within the hour is not known yet.
+    const known = shared !== undefined && shared.since < hourOf(now) ? shared.model : alone
+    return { reliability: reliabilityOf(tries, now), ...(known?.valuesOfHour(tier, now) ?? unknown) }
   }
 
   /** Forgets one model, or all (undefined). */
   forget(model: string | undefined): void {
-    if (model === undefined) this.#models.clear()
-    else this.#models.delete(model)
+    if (model === undefined) this.#shared.clear()
+    else this.#shared.delete(model)
+    for (const [name, { of }] of this.#alone.entries())
+      if (model === undefined || of === model) this.#alone.delete(name)
   }
 
-  #of(name: string): Model {
-    let model = this.#models.get(name)
-    if (model === undefined) this.#models.set(name, (model = new Model()))
-    return model
+  /** Where a value is to be added. */
+  #of(name: string, now: number, from: Origin | undefined): Model {
+    if (from !== undefined && !this.#hasAskedMore(from)) {
+      const own = aloneKey(name, from.key)
+      let alone = this.#alone.get(own)
+      if (alone === undefined) this.#alone.set(own, (alone = new Model(name)))
+      return alone
+    }
+    let shared = this.#shared.get(name)
+    if (shared === undefined) {
+      // What is known of the first key is not lost when it asks a second thing.
+      const model = (from && this.#alone.get(aloneKey(name, from.key))) ?? new Model(name)
+      this.#shared.set(name, (shared = { model, since: hourOf(now) }))
+    }
+    return shared.model
   }
+
+  /** What a key with a single prompt has shown of a model; of any key if none is given. */
+  #aloneOf(name: string, key: string | null | undefined): Model | undefined {
+    if (key !== undefined) return this.#alone.get(aloneKey(name, key))
+    return this.#alone.values().find(({ of }) => of === name)
+  }
+
+  #hasAskedMore({ key, conversation, ask }: Origin): boolean {
+    const asked = ask ?? conversation ?? ''
+    const first = this.#first.get(String(key))
+    if (first === undefined) this.#first.set(String(key), { ask: asked })
+    else if (first.ask !== null && first.ask !== asked) this.#first.set(String(key), { ask: null })
+    return first !== undefined && first.ask !== asked
+  }
+}
+
+function aloneKey(model: string, key: string | null): string {
+  return `${key} ${model}`
 }
 
 function reliabilityOf(tries: readonly Try[], now: number): number {
@@ -133,6 +177,8 @@ interface Try {
 }
 
 class Model {
+  /** Its name. */
+  readonly of: string
   readonly tries = new Newest<Try>()
   readonly firstBytes = new Figures()
   readonly outputs: Readonly<Record<Tier, Figures>> = {
@@ -146,6 +192,10 @@ class Model {
   /** The hour of the newest answer, since 1970, and what was known when that hour began. */
   #hour = 0
   #ofHour: Readonly<Record<Tier, Values>> = { SIMPLE: unknown, MEDIUM: unknown, COMPLEX: unknown }
+
+  constructor(of: string) {
+    this.of = of
+  }
 
   values(tier: Tier): Values {
     const outputs = this.outputs[tier]

@@ -106,7 +106,7 @@ export class Rewards {
 
   #rows(condition: string): Promise<readonly BigInteger<RewardsTable, 'at'>[]> {
     return this.#host.rows<BigInteger<RewardsTable, 'at'>>(
-      `select decision, source, at, model, mode, tier, reward, weight, key_id, conversation, turn from experience_rewards where ${condition}`,
+      `select decision, source, at, model, mode, tier, reward, weight, key_id, conversation, turn, ask from experience_rewards where ${condition}`,
     )
   }
 

@@ -29,6 +29,8 @@ export interface RewardsTable {
   /** Id of the conversation, and number of the user's turn in it; null: unknown, or somebody rated the answer. */
   conversation: string | null
   turn: number | null
+  /** Hash of what was asked; null: unknown, or somebody rated the answer. */
+  ask: string | null
 }
 
 /** How often a model was chosen, over all processes. */
@@ -114,6 +116,12 @@ export const migrations: readonly ServiceMigration[] = [
       await queries.schema.alterTable('experience_rewards').addColumn('turn', 'integer').execute()
       // Requests that were no conversations were taken for questions that were asked again.
       await queries.deleteFrom('experience_rewards').where('source', '=', 'implicit:next_turn').execute()
+    },
+  },
+  {
+    name: '3-asks',
+    async up(queries) {
+      await queries.schema.alterTable('experience_rewards').addColumn('ask', 'text').execute()
     },
   },
 ]

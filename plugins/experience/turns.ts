@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
 /** Conversations that are followed; each takes some hundred bytes. */
@@ -10,8 +9,8 @@ const soon = 600_000
 export interface Turn<D> {
   /** Id of the conversation. */
   readonly conversation: string
-  /** What was asked, without what clients add to it. */
-  readonly ask: string
+  /** Hash of what was asked, without what clients add to it; null: nothing was, in words. */
+  readonly ask: string | null
   /** User turns so far. */
   readonly turn: number
   /** Tool results since the last user turn. */
@@ -24,8 +23,7 @@ export interface Turn<D> {
   readonly decision: D | undefined
 }
 
-interface Last<D> extends Pick<Turn<D>, 'turn' | 'decision'> {
-  readonly asked: string
+interface Last<D> extends Pick<Turn<D>, 'turn' | 'decision' | 'ask'> {
   /** When its answer ended. */
   readonly endedAt: number
   /** The last turn whose answer was judged. */
@@ -46,20 +44,19 @@ export class Turns<D> {
   follow(next: Turn<D>, now = Date.now()): { readonly decision: D; readonly reward: 0 | 1 } | undefined {
     const { conversation, ask, turn, decision } = next
     const last = this.#last.get(conversation)
-    const asked = hash('sha256', ask, 'base64')
-    const reward = last && rewardOf(last, { ...next, asked })
+    const reward = last && rewardOf(last, next)
     const judged = reward === undefined ? (last?.judged ?? 0) : (last?.turn ?? 0)
-    this.#last.set(conversation, { turn, decision, asked, endedAt: now, judged })
+    this.#last.set(conversation, { turn, decision, ask, endedAt: now, judged })
     return last?.decision === undefined || reward === undefined ? undefined : { decision: last.decision, reward }
   }
 }
 
-function rewardOf<D>(last: Last<D>, next: Turn<D> & { readonly asked: string }): 0 | 1 | undefined {
-  const { turn, step, at, ask, asked, isFollowed } = next
+function rewardOf<D>(last: Last<D>, next: Turn<D>): 0 | 1 | undefined {
+  const { turn, step, at, ask, isFollowed } = next
   if (last.decision === undefined || !isFollowed || last.turn <= last.judged) return undefined
   // A request with tool results goes on with the same turn of the user.
   if (step > 0 || at - last.endedAt > soon) return undefined
-  const isRepeated = ask !== '' && asked === last.asked
+  const isRepeated = ask !== null && ask === last.ask
   if (turn > last.turn) return isRepeated ? 0 : 1
   return turn === last.turn && isRepeated ? 0 : undefined
 }

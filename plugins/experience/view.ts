@@ -49,6 +49,8 @@ export interface Answered extends Decision {
   readonly conversation: string | null
   /** User turns so far. */
   readonly turn: number
+  /** Hash of what was asked; null: nothing was, in words. */
+  readonly ask: string | null
 }
 
 /** What an exchange taught, once it is over. */
@@ -74,8 +76,11 @@ export interface Known extends Place {
 /** What the gateway has learned of its models. What it reads in memory agrees with other processes within 5 seconds. */
 export interface Experience {
   posterior(place: Place, prior: Prior): Posterior
-  /** How a model does now; `hour`: medians, ratios and shares are those of the last full hour. */
-  outcomes(model: string, tier: Tier, of: 'now' | 'hour'): Outcomes
+  /**
+   * How a model does now; `hour`: medians, ratios and shares are those of the last full hour.
+   * @param key id of the API key that decides, null: none; absent: it is for nobody's decision
+   */
+  outcomes(model: string, tier: Tier, of: 'now' | 'hour', key?: string | null): Outcomes
   /** Of all processes. */
   readonly spent: Spent
   /** Notes a decision. */

@@ -1,5 +1,5 @@
 import { tiers } from '../../engine/kit.ts'
-import { added, explicitEvidence, implicitEvidence, noEvidence, shrunk } from './evidence.ts'
+import { added, askOf, explicitEvidence, implicitEvidence, noEvidence, shrunk } from './evidence.ts'
 import type { Evidence, EvidenceRules, Observation } from './evidence.ts'
 import { keyOf, placeOf } from './place.ts'
 import type { Place } from './place.ts'
@@ -159,10 +159,36 @@ function insert(rows: Observation[], row: Observation): boolean {
   }
   if (index === 0 && rows.length >= held.all) return false
   rows.splice(index, 0, row)
+  const again = repeatedBy(rows, index)
+  if (again >= 0) {
+    rows.splice(again, 1)
+    return again !== index
+  }
   const ofKey = rows.length > held.key ? rows.filter(({ key_id: key }) => key === row.key_id).length : 0
   const gone = ofKey > held.key ? rows.findIndex(({ key_id: key }) => key === row.key_id) : rows.length - held.all - 1
   if (gone >= 0) rows.splice(gone, 1)
   return gone !== index
+}
+
+/**
+ * The row that says nothing any more since there is the one at `at`, as its key repeats an ask: only the newest one
+ * counts, and until the next full hour the newest one of the hours before; -1: none.
+ */
+function repeatedBy(rows: readonly Observation[], at: number): number {
+  const inserted = rows[at] as Observation
+  if (inserted.source.startsWith('explicit')) return -1
+  const same = rows.flatMap((row, index) =>
+    row.source === inserted.source && row.key_id === inserted.key_id && askOf(row) === askOf(inserted)
+      ? [{ index, hour: hourOf(row) }]
+      : [],
+  )
+  const inHour = same.findIndex(({ hour: one }, index) => same[index + 1]?.hour === one)
+  return (same[inHour] ?? (same.length > 2 ? same[0] : undefined))?.index ?? -1
+}
+
+/** The full hour from which on a row counts that nobody gave. */
+function hourOf({ at }: Observation): number {
+  return Math.floor((at + lateness) / hour)
 }
 
 function compare(one: Observation, other: Observation): number {

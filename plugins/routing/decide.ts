@@ -14,6 +14,8 @@ import type { Difficulty } from './tier.ts'
 export interface Deciding {
   /** Id of the request, from which random numbers follow. */
   readonly id: string
+  /** Id of the API key; null: it is none. */
+  readonly key: string | null
   readonly mode: Mode
   readonly difficulty: Difficulty
   /** Results of tools since the last turn of the user. */
@@ -40,7 +42,8 @@ export function decide(deciding: Deciding): Choice {
 }
 
 /** What is known of a model, as an arm of the bandit. */
-function knownOf(entry: ShortlistEntry, { mode, difficulty, shortlist, settings, experience }: Deciding): Known {
+function knownOf(entry: ShortlistEntry, deciding: Deciding): Known {
+  const { key, mode, difficulty, shortlist, settings, experience } = deciding
   const { name, quality_tier: quality } = entry.model
   const { tier, benefit } = difficulty
   const { window, prior_strength: strength, implicit } = settings.experience
@@ -50,7 +53,7 @@ function knownOf(entry: ShortlistEntry, { mode, difficulty, shortlist, settings,
     { model: name, mode, tier },
     { mean, window, strength, implicit },
   )
-  const outcomes = experience.outcomes(name, tier, measuredBy(settings))
+  const outcomes = experience.outcomes(name, tier, measuredBy(settings), key)
   const { reliability, firstByte } = outcomes
   const predicted = forecast(entry.model, tier, shortlist, outcomes)
   const bonus = shortlist.incumbent?.model === name ? settings.continuity.bonus : 0

@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import type { Given, Scope, Services } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
 import type { Decision } from './select.ts'
+import { keyOf } from './shortlist.ts'
 import type { Incumbent } from './shortlisted.ts'
 import { isAbove } from './tier.ts'
 
@@ -35,10 +37,11 @@ interface Lesson {
 export function lessonOf(decision: Decision, slots: Recorded, scope: Scope): Lesson {
   const { model, measurement } = slots
   const isComplete = model !== undefined && measurement?.read().complete === true
-  const { conversation, incumbent: before, ask, turn, step, isFollowed } = decision.asked
-  const decided = isComplete ? decidedOf(decision, slots, scope) : undefined
+  const { conversation, incumbent: before, turn, step, isFollowed } = decision.asked
+  const ask = decision.asked.ask === '' ? null : hash('sha256', decision.asked.ask, 'base64')
+  const decided = isComplete ? { ...decidedOf(decision, slots, scope), ask } : undefined
   const seen: Seen = {
-    from: { key: keyOf(slots), conversation: conversation ?? null },
+    from: { key: keyOf(slots.principal), conversation: conversation ?? null, ask },
     tries: triesOf(slots, scope),
     ...(isComplete ? { answer: answerOf(decision, slots, scope) } : {}),
     ...(conversation === undefined
@@ -89,15 +92,11 @@ function decidedOf({ mode, tier, candidates, asked }: Decision, slots: Recorded,
     model: served,
     mode,
     tier,
-    key: keyOf(slots),
+    key: keyOf(slots.principal),
     cheaper: cheaper?.model ?? null,
     conversation: asked.conversation ?? null,
     turn: asked.turn,
   }
-}
-
-function keyOf({ principal }: Recorded): string | null {
-  return principal?.kind === 'key' ? principal.id : null
 }
 
 /** When the exchange began, in milliseconds since 1970. */

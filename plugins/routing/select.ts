@@ -5,7 +5,7 @@ import type { Estimate } from './block.ts'
 import { decide } from './decide.ts'
 import type { Choice, Considered } from './choose.ts'
 import { reasoningOf, tellReasons } from './reasoning.ts'
-import { modeIn } from './shortlist.ts'
+import { keyOf, modeIn } from './shortlist.ts'
 import type { Shortlist } from './shortlisted.ts'
 import { limited } from './tier.ts'
 import type { RoutingSettings } from './settings.ts'
@@ -67,7 +67,7 @@ export default defineStage({
       const { notes: bounds, ...difficulty } = limited(ensemble, { facts, format, verdict }, settings)
       const id = preview?.id ?? scope.id
       const step = Number(facts['step'] ?? 0)
-      const choice = decide({ id, mode, difficulty, step, shortlist, settings, experience })
+      const choice = decide({ id, key: keyOf(principal), mode, difficulty, step, shortlist, settings, experience })
       const [chosen] = choice.order
       const notes = [...(verdict?.notes ?? []), ...bounds, ...shortlist.notes, ...choice.notes]
       const reasons = { tier: difficulty.tier, notes: [...ensemble.notes, ...notes], chosen: chosen.model }

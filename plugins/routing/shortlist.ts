@@ -41,7 +41,9 @@ export default defineStage({
       const cap = limits.capOf(request)
       const neutral = request.neutral('generate')
       const difficulty = limited(ensemble, { facts: ensemble.facts, format: neutral.format }, settings)
-      const outcomesOf = ({ name }: ModelRecord) => experience.outcomes(name, difficulty.tier, measuredBy(settings))
+      const key = keyOf(principal)
+      const outcomesOf = ({ name }: ModelRecord) =>
+        experience.outcomes(name, difficulty.tier, measuredBy(settings), key)
       const { maxOutputTokens: maxOutput } = neutral
       const expected = { input: tokens.ofRequest(request.protocol, request.body), maxOutput, incumbent }
       const pooled = pool.of(request, mode)
@@ -110,6 +112,11 @@ export default defineStage({
 export function modeIn({ name, mode }: Slots['target']): Mode {
   if (mode === undefined) throw new Error(`"${name}" is no virtual model`)
   return mode
+}
+
+/** Id of the API key; null: it was none. */
+export function keyOf(principal: Slots['principal'] | undefined): string | null {
+  return principal?.kind === 'key' ? principal.id : null
 }
 
 /** The conversation of a request, and the model that served it last. */

@@ -9,7 +9,8 @@ const rows = (count: number, reward: number, key: string | null = 'key', weight 
   Array.from({ length: count }, () => {
     made += 1
     const conversation = `c${made}`
-    return { decision: `d${made}`, source: 'explicit', at: made, reward, weight, key_id: key, conversation, turn: 1 }
+    const from = { key_id: key, conversation, turn: 1, ask: `ask ${made}` }
+    return { decision: `d${made}`, source: 'explicit', at: made, reward, weight, ...from }
   })
 /** The mean that a prior of 0.9 becomes. */
 const meanOf = (observed: readonly Observation[]) => {
@@ -86,21 +87,32 @@ describe('implicit evidence', () => {
   })
 
   it('counts each turn of a conversation once', () => {
-    const [first, second] = rows(2, 0, 'key', 0.25) as [Observation, Observation]
+    const [first, second, other] = rows(3, 0, 'key', 0.25) as [Observation, Observation, Observation]
     const again = { ...second, conversation: first.conversation }
-    expect(implicitEvidence([first, again], rules).evidence.rows).to.equal(1)
-    expect(implicitEvidence([first, { ...again, turn: 2 }], rules).evidence.rows).to.equal(2)
-    expect(implicitEvidence([first, { ...again, source: 'implicit:schema' }], rules).evidence.rows).to.equal(2)
+    const counted = (...given: readonly Observation[]) => implicitEvidence([other, ...given], rules).evidence.rows - 1
+    expect(counted(first, again)).to.equal(1)
+    expect(counted(first, { ...again, turn: 2 })).to.equal(2)
+    expect(counted(first, { ...again, source: 'implicit:schema' })).to.equal(2)
     const unknown = { conversation: null, turn: null }
-    expect(
-      implicitEvidence(
-        [
-          { ...first, ...unknown },
-          { ...second, ...unknown },
-        ],
-        rules,
-      ).evidence.rows,
-    ).to.equal(2)
+    expect(counted({ ...first, ...unknown }, { ...second, ...unknown })).to.equal(2)
+  })
+
+  it('counts what a key repeats once, and not at all while it is all that the key asks', () => {
+    const asked = (ask: string | null, count: number) => rows(count, 0, 'key', 0.25).map((row) => ({ ...row, ask }))
+    const counted = (given: readonly Observation[]) => implicitEvidence(given, rules).evidence.rows
+    expect(counted(asked('Say OK.', 50))).to.equal(0)
+    expect(counted([...asked('Say OK.', 50), ...asked('And now?', 1)])).to.equal(2)
+    const others = [...keys(4, 5, 1)]
+    expect(implicitEvidence([...others, ...asked('Say OK.', 50)], rules)).to.deep.equal(implicitEvidence(others, rules))
+    // The newest says what holds.
+    const again = [...asked('Say OK.', 3), ...rows(1, 1, 'key', 0.25).map((row) => ({ ...row, ask: 'Say OK.' }))]
+    expect(implicitEvidence([...again, ...asked('And now?', 1)], rules).evidence).to.include({
+      successes: 0.25,
+      failures: 0.25,
+    })
+    // Of rows before asks were known, each conversation is one.
+    const grown = asked(null, 9).map((row, turn) => ({ ...row, conversation: 'c', turn }))
+    expect([counted(grown), counted([...grown, ...asked(null, 1)])]).to.deep.equal([0, 2])
   })
 
   it('may take a model below the gate from three keys and twenty conversations on', () => {

@@ -92,6 +92,7 @@ describe('experience', () => {
         key_id: 'key',
         conversation: null,
         turn: null,
+        ask: null,
       }
       const stored: readonly RewardsTable[] = await rows()
       expect(stored.map(({ at, ...others }) => ({ ...others, at: at > Date.now() - day }))).to.deep.equal([
@@ -134,7 +135,7 @@ describe('experience', () => {
             step: 0,
             isFollowed: true,
             at: Date.now(),
-            decision: { ...decision(`d${at}`), conversation: 'c', turn: at },
+            decision: { ...decision(`d${at}`), conversation: 'c', turn: at, ask },
           },
         })
       turn(1, 'one')
@@ -142,9 +143,9 @@ describe('experience', () => {
       turn(3, 'two')
       expect(counted(gateway), 'before the hour is full').to.deep.equal([0, 0, 0, 0])
       await until(async () => (await rows()).length === 2)
-      expect((await rows()).map((row) => [row.decision, row.source, row.reward, row.turn])).to.deep.equal([
-        ['d1', 'implicit:next_turn', 1, 1],
-        ['d2', 'implicit:next_turn', 0, 2],
+      expect((await rows()).map((row) => [row.decision, row.source, row.reward, row.turn, row.ask])).to.deep.equal([
+        ['d1', 'implicit:next_turn', 1, 1, 'one'],
+        ['d2', 'implicit:next_turn', 0, 2, 'two'],
       ])
     })
 

@@ -58,11 +58,13 @@ describe('what is measured of models', () => {
   it('takes at most ten of a key, and one of a conversation', () => {
     const measured = new Measurements()
     const of = (key: string, conversation: string | null, output: number) => {
-      const from = { key, conversation }
+      const from = { key, conversation, ask: conversation }
       measured.tried('m', output < 1_000, 0, from)
       const input = { estimated: 100, counted: Math.min(150, output), cacheRead: 0, cacheWrite: 0 }
       measured.answered({ ...answer, output, firstByte: output, input }, 0, from)
     }
+    for (const key of ['key 0', 'key 1', 'key 2', 'key 3', 'monitor', 'busy'])
+      for (const ask of ['one', 'other']) measured.tried('another', true, 0, { key, conversation: ask, ask })
     for (let count = 0; count < 40; count++) of(`key ${count % 4}`, `own ${count}`, 100 + (count % 2))
     const before = measured.now('m', 'MEDIUM', 0)
     for (let count = 0; count < 1_000; count++) of('monitor', 'again and again', 5_000 + count)
@@ -82,6 +84,36 @@ describe('what is measured of models', () => {
     for (let count = 0; count < 10; count++) of('busy', null, 100)
     of('monitor', 'again and again', 100)
     expect(measured.now('m', 'MEDIUM', 0)).to.include({ slowFirstByte: 101 })
+  })
+
+  it('counts for everybody once its key has asked a second thing, and until then for that key alone', () => {
+    const measured = new Measurements()
+    const told = (key: string, ask: string, output: number, now = 0) => {
+      const from = { key, conversation: `${key} ${ask} ${output}`, ask }
+      measured.tried('m', false, now, from)
+      measured.answered({ ...answer, output, firstByte: output }, now, from)
+    }
+    const seenBy = (key?: string) => {
+      const { output, firstByte, reliability } = measured.now('m', 'MEDIUM', 0, key)
+      return [output, firstByte, reliability < 0.9]
+    }
+    const nothing = [null, null, false]
+    for (let count = 1; count < 8; count++) told('monitor', 'Say OK.', 100 * count)
+    expect([seenBy('monitor'), seenBy('other'), seenBy()]).to.deep.equal([[400, 400, true], nothing, [400, 400, true]])
+    told('other', 'one', 10)
+    expect(seenBy('monitor')).to.deep.equal([400, 400, true])
+    told('other', 'two', 20)
+    expect([seenBy('monitor'), seenBy('other'), seenBy()]).to.deep.equal(
+      Array.from({ length: 3 }, () => [null, 10, true]),
+    )
+    // With exploration off, nothing changes within the hour.
+    const ofHour = (key: string, now: number) => measured.hour('m', 'MEDIUM', now, key).firstByte
+    const hour = 60 * minute
+    expect([ofHour('monitor', hour - 1), ofHour('monitor', hour), ofHour('new', hour)]).to.deep.equal([null, 10, 10])
+    for (const name of ['m', undefined]) {
+      measured.forget(name)
+      expect(seenBy('monitor')).to.deep.equal(nothing)
+    }
   })
 
   it('is forgotten per model', () => {

@@ -30,7 +30,7 @@ describe('the next turn of a user', () => {
   it('says the contrary if it asks the same again', () => {
     expect(judged({}, { ask: 'ask 0' })).to.deep.equal([undefined, 'd0=0'])
     expect(judged({}, { ask: 'ask 0', turn: 1 }), 'in place of the first one').to.deep.equal([undefined, 'd0=0'])
-    expect(judged({ ask: '' }, { ask: '' }), 'images alone').to.deep.equal([undefined, 'd0=1'])
+    expect(judged({ ask: null }, { ask: null }), 'images alone').to.deep.equal([undefined, 'd0=1'])
   })
 
   it('says nothing if it replaces the question', () => {

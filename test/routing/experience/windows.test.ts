@@ -15,6 +15,7 @@ const row = (decision: string, more: Partial<RewardsTable> = {}): RewardsTable =
   key_id: 'key',
   conversation: null,
   turn: null,
+  ask: null,
   ...more,
 })
 const evidence = (rows: readonly RewardsTable[], at: { readonly tier: RewardsTable['tier'] } = place) => {
@@ -41,6 +42,30 @@ describe('the windows of experience', () => {
     // A third of the window is the busy one's.
     expect([failures > 5, count]).to.deep.equal([true, 20 + 34])
     expect(evidence([...busy, ...others])).to.deep.equal(evidence([...others, ...busy]))
+  })
+
+  it('hold two rows at most of an ask that a key repeats: the newest, and that of the hours before', () => {
+    const hour = 3_600_000
+    const told = (decision: string, more: Partial<RewardsTable> = {}) =>
+      row(decision, { source: 'implicit:next_turn', ask: decision, at: hour, ...more })
+    const others = Array.from({ length: 250 }, (_, index) => told(`other ${index}`, { key_id: 'other' }))
+    const repeated = Array.from({ length: 1_000 }, (_, index) =>
+      told(`again ${index}`, { ask: 'Say OK.', at: 2 * hour + index * 60_000, reward: Number(index < 960) }),
+    )
+    for (const rows of [
+      [...others, ...repeated],
+      [...repeated.toReversed(), ...others],
+    ]) {
+      const windows = new Windows()
+      for (const one of rows) windows.add(one)
+      expect(windows.since(place, 'implicit:next_turn', 0)).to.have.length(252)
+      // Within the hour nothing changes.
+      const now = 2 * hour + 999 * 60_000
+      const count = (time: number) => windows.evidence(place, rules, time)
+      windows.add(told('something else'))
+      expect(count(now)).to.deep.equal(count(now + 60_000))
+      expect(count(now + hour)).not.to.deep.equal(count(now))
+    }
   })
 
   it('take half of the other tiers where nothing was observed, and five observations at most', () => {

@@ -38,6 +38,7 @@ function play(world: World, seed: number): Run {
         weight: 1,
         conversation: null,
         turn: null,
+        ask: null,
       }
       windows.add({ ...row, model, mode: 'auto', tier, reward: Number(good) })
     }

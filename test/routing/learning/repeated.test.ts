@@ -15,12 +15,15 @@ interface Request {
   readonly id: string
   readonly key: string
   readonly conversation: string
-  readonly ask: string
+  /** Stands for its hash. */
+  readonly ask: string | null
   readonly turn: number
   readonly isFollowed: boolean
   readonly complexity: number
   readonly output: number
   readonly isAnswered: boolean
+  /** Whether the answer is what its schema demands; absent: there is none. */
+  readonly fits?: boolean
 }
 
 const hour = 3_600_000
@@ -57,8 +60,8 @@ function work(seed: number): readonly Request[] {
   })
 }
 
-/** What a key sends beside the others: by default one prompt, again and again, whose answers are very long. */
-type Beside = (at: number) => Partial<Request>
+/** What a key sends beside the others, the how manieth time: by default one prompt, whose answers are very long. */
+type Beside = (time: number) => Partial<Request>
 
 interface Disturbed {
   readonly beside: Beside
@@ -73,7 +76,7 @@ function choices(gateway: RunningGateway, requests: readonly Request[], disturbe
   const lessons = new Lessons({ append: () => undefined } as unknown as ConstructorParameters<typeof Lessons>[0])
   const experience = {
     posterior: (place, prior) => lessons.posterior(place, prior),
-    outcomes: (model, tier, of) => lessons.measurements[of](model, tier),
+    outcomes: (model, tier, of, key) => lessons.measurements[of](model, tier, Date.now(), key),
     spent: { routed: 0, extra: 0 },
   } satisfies Pick<Services['experience'], 'posterior' | 'outcomes' | 'spent'>
   const serve = (request: Request, served?: string) => {
@@ -82,14 +85,15 @@ function choices(gateway: RunningGateway, requests: readonly Request[], disturbe
     const difficulty = { complexity, benefit: complexity, tier: place.tier }
     const entries = models.map((model: ModelRecord) => ({ model, candidates: [], isBroken: false, cost: null }))
     const shortlist = { entries, notes: [], incumbent: undefined, input: 500, maxOutput: undefined }
-    const { order } = decide({ id, ...place, difficulty, step: 0, shortlist, settings, experience })
+    const { order } = decide({ id, key, ...place, difficulty, step: 0, shortlist, settings, experience })
     const chosen = order[0].model
     const model = served ?? chosen
     const { isAnswered, output, ask, isFollowed } = request
     const at = Date.now()
     const input = { estimated: 500, counted: 500 + (output % 90), cacheRead: 0, cacheWrite: 0 }
+    const decision = { id, at, model, ...place, key, cheaper: null, conversation, turn, ask }
     lessons.see({
-      from: { key, conversation },
+      from: { key, conversation, ask },
       tries: [{ model, isAnswered }],
       ...(isAnswered && { answer: { model, tier: place.tier, firstByte: 100 + output, output, input } }),
       turn: {
@@ -99,16 +103,18 @@ function choices(gateway: RunningGateway, requests: readonly Request[], disturbe
         step: 0,
         isFollowed,
         at,
-        decision: { id, at, model, ...place, key, cheaper: null, conversation, turn },
+        decision,
       },
     })
+    if (request.fits !== undefined) lessons.observe(decision, 'implicit:schema', Number(request.fits))
     return chosen
   }
   mock.timers.enable({ apis: ['Date'], now: 100 * hour })
   try {
     return requests.map((request, at) => {
       mock.timers.setTime(100 * hour + at * between)
-      if (disturbed && at % (count / repeats) === 0) serve({ ...monitored(at), ...disturbed.beside(at) })
+      const time = at / (count / repeats)
+      if (disturbed && Number.isInteger(time)) serve({ ...monitored(time), ...disturbed.beside(time) })
       return serve(request, disturbed?.served[at])
     })
   } finally {
@@ -116,9 +122,9 @@ function choices(gateway: RunningGateway, requests: readonly Request[], disturbe
   }
 }
 
-function monitored(at: number): Request {
+function monitored(time: number): Request {
   return {
-    id: `monitor ${at}`,
+    id: `monitor ${time}`,
     key: 'monitor',
     conversation: 'monitor',
     ask: 'Say OK if you are alive.',
@@ -140,29 +146,52 @@ describe('a key that repeats one prompt 1,000 times, with exploration off', func
   })
   after(() => gateway.close())
 
-  const seeds = [1, 2, 3]
-  /** How many choices for the others are other ones because of it. */
-  const moved = (beside: Beside) => {
-    let sum = 0
-    for (const seed of seeds) {
-      const requests = work(seed)
-      const alone = choices(gateway, requests)
-      const disturbed = choices(gateway, requests, { beside, served: alone })
-      expect(new Set(alone).size, 'the choices differ at all').to.equal(3)
-      sum += alone.filter((model, at) => model !== disturbed[at]).length
+  /** Worlds of those who work, and how hard the repeated prompt is in each. */
+  const worlds = [0.5, 0.1, 0.66, 0.9, 0.32].map((complexity, at) => ({ complexity, requests: work(at + 1) }))
+  const alone = worlds.map(() => [] as readonly string[])
+  before(() => {
+    for (const [at, { requests }] of worlds.entries()) {
+      alone[at] = choices(gateway, requests)
+      expect(new Set(alone[at]).size, 'the choices differ at all').to.equal(3)
     }
-    return sum
+  })
+  /** How many choices for the others are other ones because of it, in all worlds. */
+  const moved = (beside: Beside) =>
+    worlds.map(({ complexity, requests }, at) => {
+      const served = alone[at] ?? []
+      const disturbed = choices(gateway, requests, { beside: (time) => ({ complexity, ...beside(time) }), served })
+      return served.filter((model, index) => model !== disturbed[index]).length
+    })
+  const none = worlds.map(() => 0)
+
+  const ways: Readonly<Record<string, Beside>> = {
+    'as new requests': () => ({}),
+    'as new requests that fail': () => ({ isAnswered: false }),
+    'in a conversation that it names': () => ({ isFollowed: true }),
+    'as new turns of one conversation': (time) => ({ isFollowed: true, turn: 1 + time }),
+    'in a new conversation each time': (time) => ({ conversation: `its own ${time}` }),
+    'twice in each of many conversations, whose answers are no better': (time) => ({
+      isFollowed: true,
+      conversation: `its own ${Math.floor(time / 2)}`,
+      turn: 1 + (time % 2),
+    }),
+    'with a schema that no answer keeps to': (time) => ({ isFollowed: true, turn: 1 + time, fits: false }),
+    'as images alone': (time) => ({ ask: null, isFollowed: true, turn: 1 + time }),
   }
+  for (const [way, beside] of Object.entries(ways))
+    it(`moves no choice for another key: ${way}`, () => {
+      expect(moved(beside)).to.deep.equal(none)
+    })
 
-  it('moves no choice for another key', () => {
-    expect(moved(() => ({}))).to.equal(0)
+  it('moves no choice for another key, even with a thousand keys', () => {
+    expect(moved((time) => ({ key: `key of ${time}`, conversation: `its own ${time}` }))).to.deep.equal(none)
   })
 
-  it('moves one of a hundred at most by naming a conversation: it is one question that is asked again', () => {
-    expect(moved(() => ({ isFollowed: true }))).to.be.at.most((seeds.length * count) / 100)
-  })
-
-  it('moves some only if a thousand keys send it, each in conversations of its own', () => {
-    expect(moved((at) => ({ key: `key of ${at}`, conversation: `its own ${at}` }))).to.be.above(100)
+  it('would move some if it were not one prompt', () => {
+    const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0)
+    const figures = moved((time) => ({ ask: `ask ${time}`, conversation: `its own ${time}` }))
+    expect(sum(figures)).to.be.above(0)
+    const failing = moved((time) => ({ ask: `ask ${time}`, fits: false, conversation: `its own ${time}` }))
+    expect(sum(failing)).to.be.above(sum(figures))
   })
 })

@@ -68,7 +68,7 @@ class Deciding {
       maxOutput: undefined,
       conversation: undefined,
     }
-    const choice = decide({ id, mode, difficulty, step, shortlist, settings, experience: this.experience })
+    const choice = decide({ id, key: null, mode, difficulty, step, shortlist, settings, experience: this.experience })
     const block = decidedBlock({
       mode,
       difficulty,
