@@ -1,4 +1,4 @@
-import { withoutPhrases } from './courtesy.ts'
+import { isBlank, withoutPhrases } from './courtesy.ts'
 import { afterInjected, withoutInjected } from './injected.ts'
 
 /** What a user said, without what clients, pastes and habits add to it. */
@@ -11,9 +11,13 @@ export interface Cleaned {
 }
 
 /** Characters that are looked at, from the front and from the end, so that a text of any size takes the same time. */
-const looked = { front: 24_000, end: 12_000 }
+const looked = { front: 16_000, end: 8_000 }
 /** Characters that are kept. */
 const kept = { front: 4_000, end: 2_000 }
+/** Characters at each end that are looked at for phrases: more than all that are dropped there. */
+const phrased = 3_000
+/** Blocks that are looked at, from the front and from the end: more than a text of a usual kind has. */
+const mostBlocks = { front: 600, end: 300 }
 /** Characters of a block that are kept, and characters from which a paragraph beside a shorter one is pasted. */
 const excerpt = 200
 const pasted = 1_500
@@ -39,7 +43,8 @@ export function clean(said: string): Cleaned {
     counts.pastes++
     return `> ${text.slice(0, excerpt).replaceAll('\n', '\n> ')}`
   })
-  return { text: bounded(withoutPhrases((texts?.join('\n\n') ?? own).trim())), ...counts }
+  const rest = bounded((texts?.join('\n\n') ?? own).trim(), phrased)
+  return { text: bounded(withoutPhrases(rest)), ...counts }
 }
 
 /** The user's own words, from the front and the end of a long text. */
@@ -50,9 +55,10 @@ function joined(said: string): string {
   return `${front.trim()}\n\n${end.trim()}`.trim()
 }
 
-function bounded(text: string): string {
-  if (text.length <= kept.front + kept.end) return text
-  return `${text.slice(0, kept.front)}${text.slice(-kept.end)}`
+/** What is kept of a text, and so many characters more at each end. */
+function bounded(text: string, more = 0): string {
+  if (text.length <= kept.front + kept.end + 2 * more) return text
+  return `${text.slice(0, kept.front + more)}${text.slice(-kept.end - more)}`
 }
 
 /** A text without base64. */
@@ -72,16 +78,10 @@ function withoutData(text: string): string {
   return pieces.length === 0 ? text : pieces.join('') + text.slice(from)
 }
 
+const isBase64Code = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w+/=-]/.test(String.fromCharCode(code))))
+
 function isBase64(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 47 && code <= 57) ||
-    code === 43 ||
-    code === 61 ||
-    code === 95 ||
-    code === 45
-  )
+  return isBase64Code[code] === 1
 }
 
 interface Block {
@@ -89,36 +89,73 @@ interface Block {
   readonly text: string
 }
 
-/** The fenced blocks, the quotes and the paragraphs of a text. */
-function blocksOf(text: string): readonly Block[] {
-  const blocks: Block[] = []
-  let lines: string[] = []
+/** The fenced blocks, the quotes and the paragraphs of a text: of very many, the first and the last ones. */
+export function blocksOf(text: string): readonly Block[] {
+  const found = new Found(text)
   let kind: Block['kind'] = 'prose'
   let fence = ''
-  const end = () => {
-    const own = lines.join('\n').trim()
-    if (own !== '') blocks.push({ kind, text: own })
-    lines = []
+  /** Where the block begins; -1: there is none. */
+  let start = -1
+  const end = (at: number) => {
+    if (start >= 0) found.add(kind, start, at)
+    start = -1
     kind = 'prose'
   }
-  for (const line of text.split('\n')) {
-    const lead = line.trimStart()
+  for (let at = 0; at < text.length;) {
+    let lead = at
+    while (lead < text.length && text.charCodeAt(lead) !== lineBreak && isBlank(text, lead)) lead++
+    let after = lead
+    while (after < text.length && text.charCodeAt(after) !== lineBreak) after++
+    const mark = text.charCodeAt(lead)
+    const opened = mark === 96 || mark === 126 ? fences.find((one) => text.startsWith(one, lead)) : undefined
     if (kind === 'fence') {
-      lines.push(line)
-      if (lead.startsWith(fence)) end()
-    } else if (lead.startsWith('```') || lead.startsWith('~~~')) {
-      end()
+      if (opened === fence) end(after)
+    } else if (opened !== undefined) {
+      end(at)
       kind = 'fence'
-      fence = lead.slice(0, 3)
-      lines.push(line)
-    } else if (lead === '') end()
+      fence = opened
+      start = lead
+    } else if (lead === after) end(at)
     else {
-      const quoted = lead.startsWith('>')
-      if (quoted !== (kind === 'quote')) end()
-      if (quoted) kind = 'quote'
-      lines.push(line)
+      const isQuoted = mark === 62
+      if (isQuoted !== (kind === 'quote')) end(at)
+      if (isQuoted) kind = 'quote'
+      if (start < 0) start = lead
     }
+    at = after + 1
   }
-  end()
-  return blocks
+  end(text.length)
+  return found.blocks
+}
+
+const lineBreak = 10
+const fences = ['```', '~~~'] as const
+
+/** A block, by the offset of its first character and that behind its last one. */
+interface Place extends Pick<Block, 'kind'> {
+  readonly start: number
+  readonly end: number
+}
+
+/** The first and the last blocks of a text. */
+class Found {
+  readonly #text: string
+  readonly #front: Place[] = []
+  #end: Place[] = []
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  get blocks(): readonly Block[] {
+    const places = [...this.#front, ...this.#end.slice(-mostBlocks.end)]
+    return places.map(({ kind, start, end }) => ({ kind, text: this.#text.slice(start, end).trimEnd() }))
+  }
+
+  add(kind: Block['kind'], start: number, end: number): void {
+    // What a text has in its middle is dropped from time to time.
+    if (this.#end.length >= 2 * mostBlocks.end) this.#end = this.#end.slice(-mostBlocks.end)
+    const blocks = this.#front.length < mostBlocks.front ? this.#front : this.#end
+    blocks.push({ kind, start, end })
+  }
 }

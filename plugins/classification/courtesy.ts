@@ -103,7 +103,8 @@ function endsClause(text: string, at: number): boolean {
   return mark === '.' || mark === '…' ? at + 1 >= text.length || isBlank(text, at + 1) : marks.has(mark)
 }
 
-function isBlank(text: string, at: number): boolean {
+/** Whether there is a blank, of whatever kind. */
+export function isBlank(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   return code <= 32 || code === 0xa0 || code === 0x3000
 }

@@ -1,12 +1,14 @@
+import { isBlank } from './courtesy.ts'
 import elements from './injected.json' with { type: 'json' }
 
 const removed: ReadonlySet<string> = new Set(elements.removed)
 const unwrapped: ReadonlySet<string> = new Set(elements.unwrapped)
 
-/** Most characters of an opening tag. */
+/** Most characters of an opening tag, and of the blanks before it. */
 const tag = 400
-/** Most closing tags that are looked at in the tail of a text. */
-const most = 50
+const indent = 100
+/** Most closing tags that are looked at in the tail of a text, and most opening ones of known elements. */
+const most = { closing: 50, opening: 500 }
 
 /**
  * A text without the elements that clients put into what a user says: reminders, state of an editor, output of
@@ -19,8 +21,10 @@ export function withoutInjected(text: string, cut = false): string {
   /** Names that no closing tag follows: looking for it each time would take quadratic time. */
   const open = new Set<string>()
   let from = 0
-  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
+  let seen = 0
+  for (let at = text.indexOf('<'); at >= 0 && seen < most.opening; at = text.indexOf('<', at)) {
     const opening = openingAt(text, at)
+    if (opening) seen++
     const element = opening && elementAt(text, opening, cut, open)
     if (!element) {
       at++
@@ -32,10 +36,23 @@ export function withoutInjected(text: string, cut = false): string {
   return kept.length === 0 ? text : kept.join('') + text.slice(from)
 }
 
+/** Whether a text has nothing but such elements, in which the user says nothing. */
+export function isInjected(text: string, cut = false): boolean {
+  const open = new Set<string>()
+  for (let at = 0; ;) {
+    while (at < text.length && isBlank(text, at)) at++
+    if (at >= text.length) return true
+    const opening = text[at] === '<' ? openingAt(text, at) : undefined
+    const element = opening && elementAt(text, opening, cut, open)
+    if (!element || element.inner.trim() !== '') return false
+    at = element.end
+  }
+}
+
 /** What follows the closing tags of such elements that the text does not open: the tail of a longer text. */
 export function afterInjected(text: string): string {
   let start = 0
-  for (let at = text.indexOf('</'), seen = 0; at >= 0 && seen < most; at = text.indexOf('</', at + 2), seen++) {
+  for (let at = text.indexOf('</'), seen = 0; at >= 0 && seen < most.closing; at = text.indexOf('</', at + 2), seen++) {
     const name = nameAt(text, at + 2)
     const end = at + 2 + name.length
     if (removed.has(name) && text[end] === '>' && !text.slice(start, at).includes(`<${name}`)) start = end + 1
@@ -50,11 +67,12 @@ interface Opening {
 
 /** The tag of a known element that begins a line, or follows another tag. */
 function openingAt(text: string, at: number): Opening | undefined {
+  if (!isNameCharacter(text.charCodeAt(at + 1))) return undefined
+  let before = at - 1
+  while (at - before < indent && (text[before] === ' ' || text[before] === '\t')) before--
+  if (before >= 0 && text[before] !== '\n' && text[before] !== '>') return undefined
   const name = nameAt(text, at + 1)
   if (!removed.has(name) && !unwrapped.has(name)) return undefined
-  let before = at - 1
-  while (text[before] === ' ' || text[before] === '\t') before--
-  if (before >= 0 && text[before] !== '\n' && text[before] !== '>') return undefined
   const end = text.slice(at, at + tag).indexOf('>')
   return end < 0 ? undefined : { name, end: at + end + 1 }
 }

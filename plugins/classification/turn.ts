@@ -1,7 +1,10 @@
 import type { GenerateRequest, Item, Message } from '../../engine/index.ts'
 import { clean } from './clean.ts'
 import type { Cleaned } from './clean.ts'
-import { withoutInjected } from './injected.ts'
+import { isInjected } from './injected.ts'
+
+/** Characters of a message in which something is looked for that its client did not put there. */
+const looked = 24_000
 
 /** The last turn of the user, and where it ends. */
 export interface Turn extends Cleaned {
@@ -81,9 +84,7 @@ function isUser(item: Item | undefined): item is Message {
 function speaks({ content }: Message): boolean {
   return content.some((part) => {
     if (part.type !== 'text') return part.type !== 'refusal'
-    const text = part.text.slice(0, 24_000).trimStart()
-    // What clients put into messages begins with a tag.
-    return text.startsWith('<') ? withoutInjected(text, part.text.length > 24_000).trim() !== '' : text !== ''
+    return !isInjected(part.text.slice(0, looked), part.text.length > looked)
   })
 }
 

@@ -28,11 +28,10 @@ await serve()
 
 /** The time of the event loop's thread, in microseconds: the least of five rounds, as other work only adds to it. */
 async function compareThreads(): Promise<void> {
-  const runs = 2_000
   const pool = new WorkerPool({ threads: 1 })
   const module = moduleBeside('structural', new URL('../../plugins/classification/index.ts', import.meta.url).href)
   await pool.run(module, { text: 'warm', facts: {} }, 60_000)
-  const taken = async (run: (index: number) => unknown) => {
+  const taken = async (run: (index: number) => unknown, runs = 2_000) => {
     let least = Infinity
     for (let round = 0; round < 5; round++) {
       const before = process.threadCpuUsage()
@@ -54,6 +53,11 @@ async function compareThreads(): Promise<void> {
     console.log(`| ${[size, ...columns].join(' | ')} |`)
   }
   await pool.close()
+  console.log('\n| 100,000 characters of | cleaned |\n|---|---|')
+  for (const piece of ['a\n\n', 'a\n', '> a\n\n', '~~~\n\n', '<', '\n<task>\n', '</', ', ', '\u200b']) {
+    const text = piece.repeat(Math.ceil(100_000 / piece.length))
+    console.log(`| \`${JSON.stringify(piece)}\` | ${await taken(() => clean(text), 100)} |`)
+  }
 }
 
 async function serve(): Promise<void> {

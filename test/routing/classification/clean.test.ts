@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { clean } from '../../../plugins/classification/clean.ts'
+import { blocksOf, clean } from '../../../plugins/classification/clean.ts'
 import { isCourtesy, refersBack } from '../../../plugins/classification/courtesy.ts'
 import injected from '../../../plugins/classification/injected.json' with { type: 'json' }
 import { expectLinear } from '../../support/work.ts'
@@ -83,6 +83,24 @@ describe('routing/classification: the text that is judged', () => {
     expect(text(long)).to.equal(long.slice(0, 4_000) + long.slice(-2_000))
   })
 
+  it('is made of 24,000 characters, 900 blocks and 500 tags, however many there are', () => {
+    const [front, end] = ['The first words. '.repeat(1_000), 'The last words. '.repeat(500)].map((said, at) =>
+      at === 0 ? said.slice(0, 16_000) : said.slice(-8_000),
+    )
+    for (const middle of ['', 'a\n\n', '```\n', '<task>\n', '> '])
+      expect(clean(`${front}${middle.repeat(20_000)}${end}`), middle).to.deep.equal(
+        clean(`${front}${'.'.repeat(9)}${end}`),
+      )
+    const blocks = blocksOf(Array.from({ length: 9_000 }, (_, at) => (at % 3 === 0 ? `> ${at}` : `${at}`)).join('\n\n'))
+    expect(blocks).to.have.length(900)
+    expect([0, 599, 600, 899].map((at) => blocks[at]?.text)).to.deep.equal(['> 0', '599', '> 8700', '8999'])
+    const reminder = '<system-reminder>a</system-reminder>\n'
+    expect([text(`${reminder.repeat(500)}${ask}`), text(`${reminder.repeat(501)}${ask}`)]).to.deep.equal([
+      ask,
+      `${reminder}${ask}`,
+    ])
+  })
+
   it('takes the same whatever its size, never throws, and is bounded', () => {
     const pieces = [
       '<system-reminder>',
@@ -111,7 +129,18 @@ describe('routing/classification: the text that is judged', () => {
       ),
       { numRuns: 150 },
     )
-    for (const piece of ['<task>', '</skill>', '<system-reminder>\n', '> \n', '```\n', 'hi, ', 'a '])
+    for (const piece of [
+      '<task>',
+      '</skill>',
+      '<system-reminder>\n',
+      '> \n',
+      '```\n',
+      'hi, ',
+      'a ',
+      'a\n\n',
+      '~~~\n\n',
+      '. ',
+    ])
       expectLinear(32_000, (size) => piece.repeat(size / piece.length), clean)
   })
 
