@@ -18,7 +18,7 @@ export default defineCommand({
       labels: {
         type: 'string',
         description:
-          'File with a line {"raw": 0.7, "right": 1, "tier": "SIMPLE"} per decision; default: the feedback in the database. Without tiers, one line is fitted for all.',
+          'File with a line {"raw": 0.7, "right": 1, "tier": "SIMPLE"} per decision; default: the feedback in the database. Labels without a tier are left out, unless most have none: then one line is fitted for all.',
       },
       since: { type: 'string', description: 'Only feedback from this time on (RFC 3339).' },
       dry_run: { type: 'boolean', default: false, description: 'Show the map, and store nothing.' },
@@ -52,11 +52,14 @@ export default defineCommand({
     }
     const stored = dry ? undefined : await calibration.store(fitted)
     if (json) out(printJson(shown(stored ?? fitted)))
-    else
+    else {
+      const left = labels.length - fitted.labels
+      const leftOut = left === 0 ? '' : `; ${left} without a tier left out`
       out(
         `${stored ? `The confidence map ${stored.version} is used` : 'A new confidence map would be used'}: ` +
-          `${fitted.kind}, from ${labels.length} labels. Brier score: ${after}, before: ${before}.`,
+          `${fitted.kind}, from ${fitted.labels} labels${leftOut}. Brier score: ${after}, before: ${before}.`,
       )
+    }
     return 0
   },
 })

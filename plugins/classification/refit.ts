@@ -17,37 +17,57 @@ const prior = { slope: 0.5, slopeDeviation: 0.5, offsetDeviation: 1.5 }
 export type FittedMap = Omit<ConfidenceMap, 'version'>
 
 /**
- * Fits a map to labels: if all of them name their tier, one part for SIMPLE and one for what is above, otherwise one part
- * for both. `brier_after` is that of labels in the fold that the map was not fitted to.
+ * Fits a map to labels: one part for SIMPLE and one for what is above, or one part for both if most labels do not name
+ * their tier. Where most do, those that do not are left out: nobody knows of which part they speak. `brier_after` is that
+ * of labels in the fold that the map was not fitted to; `labels` are those that count.
  */
 export function refit(labels: readonly Label[], before: ConfidenceMap): FittedMap {
-  const sides: readonly Side[] = labels.every(({ tier }) => tier !== undefined) ? ['simple', 'above'] : ['simple']
-  const isIsotonic = labels.length >= many
-  const fitting: Fitting = { before, sides, isIsotonic }
-  const { parameters, table, table_above } = fit(labels, fitting)
+  const named = labels.filter(({ tier }) => tier !== undefined)
+  const hasSides = named.length >= Math.max(fewest, labels.length / 2)
+  const counted = hasSides ? named : labels
+  const isIsotonic = counted.length >= many
+  const fitting: Fitting = { before, sides: sidesOf(counted, { hasSides, isIsotonic }) }
+  const { parameters, table, table_above } = fit(counted, fitting)
   return {
-    kind: isIsotonic ? 'isotonic' : sides.length > 1 ? 'platt2' : 'platt',
+    kind: isIsotonic ? 'isotonic' : hasSides ? 'platt2' : 'platt',
     parameters,
-    labels: labels.length,
-    brier_before: rounded(brier(labels, before)),
-    brier_after: rounded(crossValidated(labels, fitting)),
+    labels: counted.length,
+    brier_before: rounded(brier(counted, before)),
+    brier_after: rounded(crossValidated(counted, fitting)),
     table,
     ...(table_above && { table_above }),
   }
 }
 
+/** A part of a map, and whether it may have any shape. That is decided by all labels, for each fold alike. */
+interface Part {
+  readonly side: Side
+  readonly isIsotonic: boolean
+}
+
 interface Fitting {
   readonly before: ConfidenceMap
-  readonly sides: readonly Side[]
-  readonly isIsotonic: boolean
+  /** A single one is for both sides. */
+  readonly sides: readonly Part[]
 }
 
 type Fitted = Pick<ConfidenceMap, 'parameters' | 'table' | 'table_above'>
 
-function fit(labels: readonly Label[], { before, sides, isIsotonic }: Fitting): Fitted {
-  const [simple = before, above] = sides.map((side) => {
-    const own = sides.length > 1 ? labels.filter(({ tier }) => sideOf(tier) === side) : labels
-    return fitSide(own, { before, side, isIsotonic })
+function sidesOf(
+  labels: readonly Label[],
+  { hasSides, isIsotonic }: { readonly hasSides: boolean; readonly isIsotonic: boolean },
+): readonly Part[] {
+  if (!hasSides) return [{ side: 'simple', isIsotonic }]
+  return (['simple', 'above'] as const).map((side) => ({
+    side,
+    isIsotonic: isIsotonic && labels.filter(({ tier }) => sideOf(tier) === side).length >= manyOfSide,
+  }))
+}
+
+function fit(labels: readonly Label[], { before, sides }: Fitting): Fitted {
+  const [simple = before, above] = sides.map((part) => {
+    const own = sides.length > 1 ? labels.filter(({ tier }) => sideOf(tier) === part.side) : labels
+    return fitPart(own, part, before)
   })
   if (above === undefined) return { parameters: simple.parameters, table: simple.table }
   const renamed = Object.entries(above.parameters).map(([name, value]) => [`${name}_above`, value])
@@ -58,18 +78,15 @@ function fit(labels: readonly Label[], { before, sides, isIsotonic }: Fitting): 
   }
 }
 
-interface Siding extends Pick<Fitting, 'before' | 'isIsotonic'> {
-  readonly side: Side
-}
-
 /** A side without labels keeps its map. */
-function fitSide(
+function fitPart(
   labels: readonly Label[],
-  { before, side, isIsotonic }: Siding,
+  { side, isIsotonic }: Part,
+  before: ConfidenceMap,
 ): Pick<ConfidenceMap, 'parameters' | 'table'> {
   if (labels.length === 0)
     return { parameters: {}, table: (side === 'above' ? before.table_above : undefined) ?? before.table }
-  if (isIsotonic && labels.length >= manyOfSide) {
+  if (isIsotonic) {
     const stairs = fitIsotonic(labels.map(({ raw, right }) => ({ value: raw, label: right })))
     return { parameters: { ...stairs }, table: tableOf((raw) => stepAt(stairs, raw)) }
   }

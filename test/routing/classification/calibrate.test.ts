@@ -92,10 +92,48 @@ describe('routing/classification: a refit', () => {
     const kept = refit(simple, { version: 'local-1', ...two })
     expect([kept.kind, kept.table_above]).to.deep.equal(['platt2', two.table_above])
     expect(refit(simple, before).table_above).to.deep.equal(before.table)
-    // One label that does not say on which side it is, and there is one line.
-    const [{ tier: _, ...unknown } = { raw: 0.5, right: 1 as const }, ...others] = mixed
-    const one = refit([unknown, ...others], before)
-    expect([one.kind, one.table_above]).to.deep.equal(['platt', undefined])
+  })
+
+  it('leaves labels without a tier out, unless most have none', () => {
+    const next = random(7)
+    const mixed = Array.from({ length: 60 }, (_, at): Label => ({
+      raw: 0.67 + 0.28 * next(),
+      right: next() < 0.6 ? 1 : 0,
+      tier: at % 2 === 0 ? 'SIMPLE' : 'MEDIUM',
+    }))
+    const unknown = (count: number) => mixed.slice(0, count).map(({ raw, right }): Label => ({ raw, right }))
+    const two = refit(mixed, before)
+    expect([two.kind, two.labels]).to.deep.equal(['platt2', 60])
+    expect(refit([...unknown(1), ...mixed], before)).to.deep.equal(two)
+    expect(refit([...unknown(60), ...mixed], before)).to.deep.equal(two)
+    const one = refit([...unknown(60), ...mixed.slice(0, 59)], before)
+    expect([one.kind, one.labels, one.table_above]).to.deep.equal(['platt', 119, undefined])
+    // As few as these say nothing of two sides.
+    const few = refit([...unknown(10), ...mixed.slice(0, 24)], before)
+    expect([few.kind, few.labels]).to.deep.equal(['platt', 34])
+  })
+
+  it('is accepted by the shape that it has: each fold has that of all labels', () => {
+    const next = random(11)
+    const labelled = (count: number, tier: 'SIMPLE' | 'COMPLEX', share: (raw: number) => number) =>
+      Array.from({ length: count }, (): Label => {
+        const raw = 0.67 + 0.28 * next()
+        return { raw, right: next() < share(raw) ? 1 : 0, tier }
+      })
+    // 80 % of 110 are fewer than a side needs that may have any shape.
+    const labels = [...labelled(440, 'SIMPLE', () => 0.9), ...labelled(110, 'COMPLEX', (raw) => Number(raw > 0.9))]
+    const { parameters, brier_after: after } = refit(labels, before)
+    expect(parameters).to.include.keys('values_above', 'labels_above')
+    const errors = (['SIMPLE', 'COMPLEX'] as const).flatMap((tier) =>
+      [0, 1, 2, 3, 4].flatMap((fold) => {
+        const own = (isHeld: boolean) =>
+          labels.filter((label, at) => label.tier === tier && (at % 5 === fold) === isHeld)
+        const stairs = fitIsotonic(own(false).map(({ raw, right }) => ({ value: raw, label: right })))
+        const table = tableOf((raw) => stepAt(stairs, raw))
+        return own(true).map(({ raw, right }) => (lookUp({ table }, raw) - right) ** 2)
+      }),
+    )
+    expect(after).to.be.closeTo(errors.reduce((sum, one) => sum + one, 0) / labels.length, 1e-6)
   })
 
   it('may have any shape on a side that has enough labels', () => {
