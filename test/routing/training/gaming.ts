@@ -55,19 +55,24 @@ export interface Effect {
   readonly shift: number
   readonly gain: number
   readonly flips: number
+  /** How far both move in a prompt, in whatever direction: means. */
+  readonly moved: { readonly complexity: number; readonly benefit: number }
 }
 
 /** What a disguise does to prompts. */
 export function effectOf({ name, of }: Disguise, prompts: readonly string[]): Effect {
-  let [shift, gain, flips] = [0, 0, 0]
+  let [shift, gain, flips, complexity, benefit] = [0, 0, 0, 0, 0]
   for (const prompt of prompts) {
     const [bare, disguised] = [judged(prompt), judged(of(prompt))]
     shift += disguised.complexity - bare.complexity
     gain += disguised.benefit - bare.benefit
+    complexity += Math.abs(disguised.complexity - bare.complexity)
+    benefit += Math.abs(disguised.benefit - bare.benefit)
     if (tierOf(bare.complexity) !== tierOf(disguised.complexity)) flips++
   }
   const mean = (sum: number) => sum / prompts.length
-  return { name, shift: mean(shift), gain: mean(gain), flips: mean(flips) }
+  const moved = { complexity: mean(complexity), benefit: mean(benefit) }
+  return { name, shift: mean(shift), gain: mean(gain), flips: mean(flips), moved }
 }
 
 /** Prompts of every source, evenly taken. */
