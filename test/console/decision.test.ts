@@ -19,16 +19,30 @@ describe('console: a decision as it is drawn', () => {
     expect(fromBlock(blockOf({ ensemble: { complexity: 0.412, tier: 'MEDIUM' } })).blended).to.equal(null)
   })
 
-  it('says in words whether models were compared by less than the tier tells', () => {
+  it('says in words what a dearer model gains, and nothing that is untrue near the borders of tiers', () => {
     const said = (complexity: number, benefit?: number) => {
       const { benefit: _, ...before } = blockOf({ complexity })
       const gain = gainOf(fromBlock(benefit === undefined ? before : blockOf({ complexity, benefit })))
       return gain && words.gain[gain]((benefit ?? 0).toFixed(2).replace(/^0/, ''))
     }
     expect(said(0.9, 0.1)).to.equal('Benefit .10: it is hard, but the dear one would hardly do better.')
-    expect(said(0.5, 0.32)).to.include('hardly do better')
-    expect(said(0.5, 0.34)).to.equal('Benefit .34: a dearer model gains what the tier tells.')
-    expect(said(0.3, 0.7)).to.equal('Benefit .70: a dearer model gains more than the tier tells.')
+    expect(said(0.5, 0.32)).to.equal('Benefit .32: it is not easy, but the dear one would hardly do better.')
+    const [less, about, more] = ['less than', 'about what', 'more than'].map(
+      (much) => (benefit: string) => `Benefit ${benefit}: a dearer model gains ${much} the complexity tells.`,
+    )
+    // It gains much of a hard prompt, a little less than that, and of an easy one it never gained much.
+    expect([said(0.9, 0.67), said(0.9, 0.34), said(0.3, 0.1)]).to.deep.equal([
+      less?.('.67'),
+      less?.('.34'),
+      less?.('.10'),
+    ])
+    // On both sides of a border, but hardly apart.
+    expect([said(0.68, 0.66), said(0.34, 0.32), said(0.66, 0.68)]).to.deep.equal([
+      about?.('.66'),
+      about?.('.32'),
+      about?.('.68'),
+    ])
+    expect([said(0.3, 0.7), said(0.7, 0.95)]).to.deep.equal([more?.('.70'), more?.('.95')])
     expect(said(0.9)).to.equal(undefined)
   })
 

@@ -169,11 +169,20 @@ export function fromPreview(preview: RoutingPreview): Drawn {
 /** The place of a number among the tiers, from 0. */
 const placeOf = (value: number) => borders.filter((border) => value >= border).length
 
-/** Whether models were compared by less, or by more, than the tier tells; undefined: nobody knows. */
+/** By how much benefit and complexity differ at least, if words say so: less than this is no other decision. */
+const apart = 0.1
+
+/**
+ * What the benefit says beside the complexity: as much, more, or less. `hard` and `medium` are prompts of these tiers of
+ * which a dearer model hardly gains anything, as of easy ones. Undefined: nobody knows.
+ */
 export function gainOf({ complexity, benefit }: Pick<Drawn, 'complexity' | 'benefit'>) {
   if (complexity === null || benefit === null || benefit === undefined) return undefined
-  const apart = placeOf(benefit) - placeOf(complexity)
-  return apart < 0 ? 'little' : apart > 0 ? 'much' : 'usual'
+  if (benefit - complexity >= apart) return 'more'
+  if (complexity - benefit < apart) return 'usual'
+  const [place, gained] = [placeOf(complexity), placeOf(benefit)]
+  if (gained > 0 || place === 0) return 'less'
+  return place === 2 ? 'hard' : 'medium'
 }
 
 const removedBy = (gates: readonly Gate[]): readonly Candidate[] =>
