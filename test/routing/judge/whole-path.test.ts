@@ -159,6 +159,23 @@ describe('requests for virtual models with a judge', function () {
     })
   }
 
+  it('are compared by a benefit within the tier of its verdict, and by that of the signals otherwise', async () => {
+    const seen = async (shadow: boolean, said: Script) => {
+      await begin(shadow)
+      judged.judge.answer(said)
+      await post('/v1/chat/completions', { messages })
+      const { routing } = await rows()
+      const { benefit: told } = routing['ensemble'] as JsonObject
+      return { tier: routing['tier'], benefit: routing['benefit'] as number, told, chosen: routing['chosen'] }
+    }
+    const hard = decides('COMPLEX', [0, 0, 1])
+    const { benefit: usual } = await seen(true, hard)
+    expect(usual, 'within MEDIUM').to.be.within(0.331, 0.668)
+    expect(await seen(false, decides('MEDIUM', [0.1, 0.8, 0.1]))).to.include({ benefit: usual, told: undefined })
+    expect(await seen(false, hard)).to.include({ tier: 'COMPLEX', benefit: 0.67, told: usual })
+    expect(await seen(false, decides('SIMPLE', [1, 0, 0]))).to.include({ tier: 'SIMPLE', benefit: 0.329, told: usual })
+  })
+
   it('are answered without one that never answers', async () => {
     await judged.begin({ ...settings(false), deadline_s: 0.2 })
     already = (await judged.gateway.rows()).length
