@@ -165,8 +165,18 @@ function inOrder(one: Scored, other: Scored, mode: Mode): number {
   if (one.pass !== other.pass) return one.pass ? -1 : 1
   if (one.score !== other.score) return other.score - one.score
   if (mode === 'best' && one.level !== other.level) return other.level - one.level
-  if (mode !== 'best' && one.cost !== other.cost) return (one.cost ?? Infinity) - (other.cost ?? Infinity)
+  const [own, its] = tieCosts(one, other)
+  if (mode !== 'best' && own !== its) return own - its
   return byName(one, other)
+}
+
+/**
+ * What the costs of two models of the same score are compared by. Of a decision that is made again, the costs of then are
+ * known as places on the scale alone, whose end many costs share.
+ */
+function tieCosts(one: Scored, other: Scored): readonly [number, number] {
+  const isEnd = one.c === 1 && other.c === 1
+  return one.recorded && other.recorded && !isEnd ? [one.c, other.c] : [one.cost ?? Infinity, other.cost ?? Infinity]
 }
 
 /** By UTF-16 code units, which are the same on every machine. */

@@ -76,6 +76,14 @@ describe('the score of a model', () => {
     expect(dear?.score).to.be.closeTo(0.79 * 0.9 - 0.21 * (2 / 6), 1e-12)
   })
 
+  it('decides ties of decisions that are made again by the costs of then', () => {
+    const again = (model: string, cost: number, c: number) => arm(model, { cost, recorded: { c, rest: 0 } })
+    // Both cost the same then, whatever they cost by now.
+    expect(names(ranked([again('a', 0.02, 0.3), again('b', 0.01, 0.3)], rules()))).to.deep.equal(['a', 'b'])
+    expect(names(ranked([again('a', 0.02, 1), again('b', 0.01, 1)], rules()))).to.deep.equal(['b', 'a'])
+    expect(names(ranked([arm('a', { cost: 0.01 }), arm('b', { cost: 0.01 })], rules()))).to.deep.equal(['a', 'b'])
+  })
+
   it('puts models below a share of the best mean last, and gives them no bonus', () => {
     const weak = arm('weak', { a: 2.5, b: 2.5, cost: 0.00001, bonus: 0.5 })
     const order = ranked([weak, arm('good', { cost: 0.01 })], rules())
