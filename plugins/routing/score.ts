@@ -104,7 +104,8 @@ export interface Scored extends Arm {
  * decide this, because one lucky draw would exclude every good model. Then the score decides, then the higher level in
  * `best` and the lower cost otherwise, then the name. Models draw in the order of their names.
  */
-export function ranked(arms: readonly Arm[], rules: Rules): readonly Scored[] {
+export function ranked(given: readonly Arm[], rules: Rules): readonly Scored[] {
+  const arms = given.map(shortened)
   const best = Math.max(...arms.map(gateMeanOf))
   const cheapest = arms.reduce<number | null>((least, { cost }) => lower(least, cost), null)
   const share = qualityShare(rules.benefit, rules.weight)
@@ -112,6 +113,18 @@ export function ranked(arms: readonly Arm[], rules: Rules): readonly Scored[] {
   return arms
     .map((arm) => scored(arm, draws?.get(arm.model), { ...rules, share, cheapest, least: rules.gate * best }))
     .sort((one, other) => inOrder(one, other, rules.mode))
+}
+
+/** An arm as rows have it: what was decided is made of no other numbers, so it can be decided again. */
+function shortened(arm: Arm): Arm {
+  if (arm.recorded) return arm
+  const { a, b, gate } = arm
+  return { ...arm, a: short(a), b: short(b), ...(gate && { gate: { a: short(gate.a), b: short(gate.b) } }) }
+}
+
+/** A number of seven digits. */
+function short(value: number): number {
+  return Number(value.toPrecision(7))
 }
 
 interface Scoring extends Rules {
@@ -132,8 +145,8 @@ function scored(arm: Arm, drawn: number | undefined, { mode, share, cheapest, le
   const latency = arm.firstByte === null ? 0.5 : 1 / (1 + arm.firstByte / halfLatency)
   const quick = mode === 'fast' ? 0.1 : 0.05
   const { c, rest } = arm.recorded ?? {
-    c: costScale(arm.cost, cheapest),
-    rest: 0.1 * (arm.reliability - 1) + quick * (latency - 0.5),
+    c: short(costScale(arm.cost, cheapest)),
+    rest: short(0.1 * (arm.reliability - 1) + quick * (latency - 0.5)),
   }
   const continuity = pass ? arm.bonus : 0
   const score = share * draw - (1 - share) * c + rest + continuity

@@ -58,6 +58,23 @@ describe('routing/record', () => {
     expect(JSON.stringify(row)).not.to.include('secret plan')
   })
 
+  it('takes at most 2 KB with three candidates, beside what every request notes', async () => {
+    await start({ plugins: [], routing: { exploration: { enabled: true } } })
+    // Longer texts are judged in a thread, which may be late.
+    for (const ask of ['Say OK.', 'Prove that there are infinitely many primes, and find the flaw. '.repeat(25)]) {
+      const { metadata, routing } = await rig.ask(say(ask))
+      const own = Object.entries(metadata).filter(([name]) => /^(routing|resolved_model)/.test(name))
+      expect(own).to.have.length(8)
+      expect(Object.keys(routing)).to.deep.equal(fields)
+      expect(routing['candidates']).to.have.length(3)
+      expect((routing['features'] as JsonObject)['text']).to.have.length.above(25)
+      expect(JSON.stringify(Object.fromEntries(own)).length).to.be.at.most(2_048)
+      const { arms } = routing['propensity'] as { readonly arms: readonly { readonly a: number; readonly c: number }[] }
+      // More digits say nothing more, and the decision was made of these.
+      for (const { a, c } of arms) for (const value of [a, c]) expect(String(value)).to.have.length.at.most(9)
+    }
+  })
+
   it('shows clients the first three parts of the reasoning', async () => {
     await start({
       models: threeModels.map((model) => ({ ...model, routing_assignments: ['fast'] })),
