@@ -9,25 +9,25 @@ export type { Verbatim } from './json/reader.ts'
 export { spliceMember } from './json/splice-member.ts'
 export { canonical } from './json/canonical.ts'
 export { outline } from './json/outline.ts'
-export { scanJson, spliceString } from './http/scan.ts'
-export type { ScanOptions, ScannedJson } from './http/scan.ts'
-export { cutMembers, pasteMembers, pasteOver, putMembers } from './http/members.ts'
-export type { Cut } from './http/members.ts'
-export { FieldNames } from './http/field-names.ts'
-export { requirement } from './spec/requirement.ts'
-export type { SchemaError } from './spec/requirement.ts'
+export { scanJson, spliceString } from './json/scan.ts'
+export type { ScanOptions, ScannedJson } from './json/scan.ts'
+export { cutMembers, pasteMembers, pasteOver, putMembers } from './json/members.ts'
+export type { Cut } from './json/members.ts'
+export { FieldNames } from './json/field-names.ts'
+export { requirement } from './config/requirement.ts'
+export type { SchemaError } from './config/requirement.ts'
 
 // Forms
-export { FormReader, fieldAt, spliceField } from './http/form.ts'
-export type { Form, FormFile } from './http/form.ts'
+export { FormReader, fieldAt, spliceField } from './kit/form.ts'
+export type { Form, FormFile } from './kit/form.ts'
 
 // Requests: the token of their client
-export { bearerToken } from './http/bearer.ts'
+export { bearerToken } from './kit/bearer.ts'
 export { network } from './http/shares.ts'
 
 // Sub-exchanges: making the request, reading the reply
-export { asking, replyJson } from './http/asking.ts'
-export type { Question } from './http/asking.ts'
+export { asking, replyJson } from './kit/asking.ts'
+export type { Question } from './kit/asking.ts'
 
 // Streams: sources, transforms, frames
 export { giveBack, isLent } from './stream/lent.ts'
@@ -53,115 +53,110 @@ export {
 export type { EventRoom } from './stream/byte-budget.ts'
 
 // Sockets to upstreams
-export { dial } from './http/dial.ts'
-export type { Dialing } from './http/dial.ts'
+export { dial } from './kit/dial.ts'
+export type { Dialing } from './kit/dial.ts'
 export { joined } from './stream/joined.ts'
 export type { Passing } from './stream/joined.ts'
 export { reasonOfError } from './http/close-reason.ts'
 
 // Requests and answers: events to items and back, seals, tools
-export { ClientRequest } from './generate/client-request.ts'
-export { answerOnByteLane, answering } from './generate/answering.ts'
-export { Fold, failed, fold } from './generate/fold.ts'
-export { unfold } from './generate/unfold.ts'
-export { Telling } from './generate/telling.ts'
-export { choicesIn, isSameModel, recordNamed } from './generate/choices.ts'
-export { Losses } from './generate/losses.ts'
-export { unsaid, word } from './generate/unsaid.ts'
-export type { Wish } from './generate/unsaid.ts'
-export { mapText } from './generate/map-text.ts'
-export { mapJson } from './generate/map-json.ts'
-export type { TextChange } from './generate/map-json.ts'
-export { packSeal, sealPrefix, unpackSeal } from './generate/seal.ts'
-export { callable, flatName, legalCallId, requireChosen, restored, toolNames, toolsByName } from './generate/names.ts'
-export type { FindTool, ToolNames } from './generate/names.ts'
-export { amendedSampling, samplingTrait, takenSampling } from './generate/sampling.ts'
-export type { Sampled } from './generate/sampling.ts'
-export { PairedCalls } from './generate/paired-calls.ts'
-export type { CallAnswer } from './generate/paired-calls.ts'
-export { searchInWords, searchWish } from './generate/search.ts'
-export type { SearchFields } from './generate/search.ts'
-export { CustomInput, customInput } from './generate/custom-input.ts'
+export { ClientRequest } from './kit/generate/client-request.ts'
+export { answerOnByteLane, answering } from './kit/generate/answering.ts'
+export { Fold, failed, fold } from './stream/fold.ts'
+export { unfold } from './kit/generate/unfold.ts'
+export { Telling } from './kit/generate/telling.ts'
+export { choicesIn, isSameModel, recordNamed } from './kit/generate/choices.ts'
+export { Losses } from './kit/generate/losses.ts'
+export { unsaid, word } from './kit/generate/unsaid.ts'
+export type { Wish } from './kit/generate/unsaid.ts'
+export { mapText } from './kit/generate/map-text.ts'
+export { mapJson } from './kit/generate/map-json.ts'
+export type { TextChange } from './kit/generate/map-json.ts'
+export { packSeal, sealPrefix, unpackSeal } from './kit/generate/seal.ts'
+export {
+  callable,
+  flatName,
+  legalCallId,
+  requireChosen,
+  restored,
+  toolNames,
+  toolsByName,
+} from './kit/generate/names.ts'
+export type { FindTool, ToolNames } from './kit/generate/names.ts'
+export { amendedSampling, samplingTrait, takenSampling } from './kit/generate/sampling.ts'
+export type { Sampled } from './kit/generate/sampling.ts'
+export { PairedCalls } from './kit/generate/paired-calls.ts'
+export type { CallAnswer } from './kit/generate/paired-calls.ts'
+export { searchInWords, searchWish } from './kit/generate/search.ts'
+export type { SearchFields } from './kit/generate/search.ts'
+export { CustomInput, customInput } from './kit/generate/custom-input.ts'
 
 // What outlives a configuration, for services
-export { Keep } from './live/keep.ts'
+export { Keep } from './services/keep.ts'
 
 // Usage that is split by text, audio and images
-export { tokenUsage } from './generate/token-usage.ts'
-export type { OutputKind } from './generate/token-usage.ts'
+export { tokenUsage } from './kit/generate/token-usage.ts'
+export type { OutputKind } from './kit/generate/token-usage.ts'
 
 // Tables that other processes change, too
 export { whenFree } from './store/when-free.ts'
-export { ChangePoll } from './live/change-poll.ts'
-export type { Polled } from './live/change-poll.ts'
+export { ChangePoll } from './kit/change-poll.ts'
+export type { Polled } from './kit/change-poll.ts'
 
 // Actions: who may run them
 export { accessOf, isOfRole } from './spec/access.ts'
 
 // Bodies of requests
-export { checkInput } from './http/input.ts'
+export { checkInput } from './actions/input.ts'
 export { compileForBodies } from './config/validate.ts'
 
 // Answers about records: queries, pages, versions, who asks
-export { listOf, negated, readList, readQuery } from './http/list-query.ts'
-export type { QueryField, QueryFields } from './http/list-query.ts'
+export { listOf, negated, readList, readQuery } from './actions/list-query.ts'
+export type { QueryField, QueryFields } from './actions/list-query.ts'
 export type { ListKey, ListQuery, Page, Query } from './spec/query.ts'
-export { pageOf, shape } from './http/shape.ts'
-export { answered, emptyReply, jsonReply, requesterOf, versionsIn } from './http/record-reply.ts'
-export type { ReplyOptions } from './http/record-reply.ts'
-export {
-  budgetSchema,
-  budgetStateSchema,
-  periodStart,
-  rateLimitSchema,
-  rateLimitStateSchema,
-} from './spec/allowance.ts'
+export { pageOf, shape } from './kit/shape.ts'
+export { answered, emptyReply, jsonReply, requesterOf, versionsIn } from './actions/record-reply.ts'
+export type { ReplyOptions } from './actions/record-reply.ts'
+export { budgetSchema, budgetStateSchema, periodStart, rateLimitSchema, rateLimitStateSchema } from './kit/allowance.ts'
 export { momentIn, timeText } from './spec/moment.ts'
 
 // Deadlines
 export { within } from './config/within.ts'
 
 // Upstreams: providers over HTTP, with pools, limits and failures
-export { openHttp } from './upstream/http.ts'
-export { openUpstream } from './upstream/open.ts'
-export type { ModelList } from './upstream/model-list.ts'
-export type { UpstreamParts, UpstreamSettings } from './upstream/open.ts'
-export { baseUrl, upstreamProperties } from './upstream/settings.ts'
-export { addressOf } from './upstream/address.ts'
-export { readPublic } from './upstream/read-public.ts'
-export {
-  guardedLookup,
-  isLinkLocal,
-  isWithin,
-  literalAddress,
-  refuseBeyond,
-  refuseLinkLocal,
-} from './upstream/reach.ts'
-export type { Lookup, Reach } from './upstream/reach.ts'
-export { headerLines, passedOn } from './upstream/headers.ts'
-export type { ClientHeaders } from './upstream/headers.ts'
+export { openHttp } from './kit/upstream/http.ts'
+export { openUpstream } from './kit/upstream/open.ts'
+export type { ModelList } from './kit/upstream/model-list.ts'
+export type { UpstreamParts, UpstreamSettings } from './kit/upstream/open.ts'
+export { baseUrl, upstreamProperties } from './config/upstream-settings.ts'
+export { addressOf } from './kit/upstream/address.ts'
+export { readPublic } from './kit/upstream/read-public.ts'
+export { guardedLookup, isLinkLocal, isWithin, literalAddress, refuseBeyond, refuseLinkLocal } from './config/reach.ts'
+export type { Lookup, Reach } from './config/reach.ts'
+export { headerLines, passedOn } from './kit/upstream/headers.ts'
+export type { ClientHeaders } from './kit/upstream/headers.ts'
 
 // Codecs, errors, models, durations, names
 export { rowOf } from './spec/error-table.ts'
-export { refusedAccess } from './upstream/refused-access.ts'
-export { retryAfterOf } from './upstream/retry-after.ts'
+export { refusedAccess } from './kit/upstream/refused-access.ts'
+export { retryAfterOf } from './kit/upstream/retry-after.ts'
 export { asGatewayError, scrubbedFailure } from './spec/error.ts'
 export { speaksToClients, speaksToUpstreams } from './config/speaking.ts'
 export { isVirtual, modeOf, placesOf, virtualModels } from './spec/catalog.ts'
 export { tierOf, tierRanges, tiers } from './spec/tier.ts'
-export { hash01 } from './hash01.ts'
+export { hash01 } from './kit/hash01.ts'
 export { fitting, holds, isPattern } from './spec/model-pattern.ts'
-export { recordName } from './spec/record-name.ts'
-export { reservedNames, sourceFilter, withTimes } from './spec/stored-record.ts'
-export { formOf } from './config/form.ts'
+export { recordName } from './kit/record-name.ts'
+export { reservedNames, sourceFilter, withTimes } from './kit/stored-record.ts'
+export { formOf } from './kit/schema-form.ts'
 export { duration, durationSchema, isDuration, isTooShort, printDuration, tooShort } from './spec/duration.ts'
-export { isPublicName } from './config/public-name.ts'
-export { checkTimeouts } from './config/server-checks.ts'
+export { isPublicName } from './kit/public-name.ts'
+export { checkTimeouts } from './records/server-checks.ts'
 export { fieldFlaw } from './config/body-fields.ts'
 export { didYouMean } from './config/suggest.ts'
-export { guessableBy } from './config/guessable.ts'
-export { isListed, unknownModel } from './config/listed-models.ts'
+export { guessableBy } from './secrets/guessable.ts'
+export { isListed, unknownModel } from './kit/listed-models.ts'
 export { moduleBeside } from './workers/module-beside.ts'
 
 // Commands: what they print
-export { columns, count, printJson, wrap } from './cli/text.ts'
+export { columns, count, printJson, wrap } from './kit/text.ts'

@@ -13,8 +13,8 @@ import { readSource } from '../../engine/config/source.ts'
 import type { Places } from '../../engine/config/source.ts'
 import { compileSchema } from '../../engine/config/validate.ts'
 import { openGateway } from '../../engine/gateway.ts'
-import { makeLog } from '../../engine/log.ts'
-import { Secrets } from '../../engine/store/redaction.ts'
+import { makeLog } from '../../engine/telling/log.ts'
+import { Secrets } from '../../engine/secrets/redaction.ts'
 
 const { default: standalone } = createRequire(import.meta.url)('ajv/dist/standalone') as {
   readonly default: (ajv: Ajv2020, valid: ValidateFunction) => string

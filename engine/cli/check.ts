@@ -1,14 +1,14 @@
 import { printDiagnostic, sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { loadConfiguration } from '../live/load-configuration.ts'
-import type { Configuration } from '../config/configuration.ts'
+import type { Configuration } from '../records/configuration.ts'
 import { emptyGateway } from '../live/gateway-host.ts'
 import { openSnapshot } from '../live/snapshot.ts'
 import { productVersion } from '../version.ts'
 import { checkFile } from './check-file.ts'
 import { allFixtures, findFixture } from './fixture/find.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
-import { count, printJson } from './text.ts'
+import { count, printJson } from '../kit/text.ts'
 
 export interface CheckOptions extends CommonOptions {
   /** Files to check within the current configuration; empty: check everything. */

@@ -2,13 +2,13 @@ import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { loadConfiguration } from '../live/load-configuration.ts'
-import { planSteps, printPlan } from '../pipeline/plan.ts'
+import { planSteps, printPlan } from '../live/plan.ts'
 import { accessOf } from '../spec/access.ts'
 import type { Json } from '../spec/json.ts'
 import { findings, retryMeaning, toldCodes } from './codes.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
-import { columns, printJson, wrap } from './text.ts'
+import { columns, printJson, wrap } from '../kit/text.ts'
 
 /**
  * Prints the plan of a pipeline: every stage with the slots it needs and gives, includes expanded, defaults filled in.

@@ -12,7 +12,7 @@ import type { Json } from '../spec/json.ts'
 import { schemaFiles, writeFiles } from './schema.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
-import { printJson } from './text.ts'
+import { printJson } from '../kit/text.ts'
 
 /**
  * Writes a first configuration, and the schemas for editors next to it. It has the providers of the shipped

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
-import type { Line, SafeGreeting } from '../live/greetings.ts'
+import type { Line, SafeGreeting } from '../services/greetings.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { Terminal } from './terminal.ts'
-import { wrap } from './text.ts'
+import { wrap } from '../kit/text.ts'
 
 /** Prints the greetings of services that come before the address. */
 export function greet(greetings: readonly SafeGreeting[], json: boolean, terminal: Terminal): void {

@@ -13,7 +13,7 @@ import { kindPage, referencePages } from './reference/pages.ts'
 import { printWritten, writeFiles } from './schema.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
-import { columns, printJson, wrap } from './text.ts'
+import { columns, printJson, wrap } from '../kit/text.ts'
 
 export interface ListOptions extends CommonOptions {
   /** A kind of `kinds`; absent: all of them. */

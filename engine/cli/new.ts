@@ -10,7 +10,7 @@ import { stageTemplate } from './template/stage.ts'
 import type { Template } from './template/stage.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
-import { printJson } from './text.ts'
+import { printJson } from '../kit/text.ts'
 
 /** The kinds of files that can be written. */
 export type NewKind = 'provider' | 'stage' | 'service' | 'plugin' | 'pipeline'

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Settings } from '../config/settings.ts'
-import type { Configuration } from '../config/configuration.ts'
+import type { Configuration } from '../records/configuration.ts'
 import { dispatcher } from '../live/dispatch.ts'
 import { openSnapshot } from '../live/snapshot.ts'
 import type { SnapshotOptions } from '../live/snapshot.ts'

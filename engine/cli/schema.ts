@@ -1,17 +1,17 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { printDiagnostic } from '../config/diagnostics.ts'
-import { exampleSettings } from '../config/example.ts'
-import { pipelineSchema, settingsSchema } from '../config/schema.ts'
+import { exampleSettings } from './editor-example.ts'
+import { pipelineSchema, settingsSchema } from './editor-schemas.ts'
 import { productVersion } from '../version.ts'
-import { namesOfRecords } from '../config/records.ts'
+import { namesOfRecords } from '../records/records.ts'
 import { loadConfiguration } from '../live/load-configuration.ts'
-import type { Configuration } from '../config/configuration.ts'
+import type { Configuration } from '../records/configuration.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import { isPattern } from '../spec/model-pattern.ts'
 import { fixtureSchema } from './fixture/format.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
-import { columns, printJson } from './text.ts'
+import { columns, printJson } from '../kit/text.ts'
 
 /** Writes the JSON Schemas for editors and the example configuration, or prints the OpenAPI document. */
 export async function schema(

@@ -3,7 +3,7 @@ import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { ConfigurationError } from '../gateway.ts'
 import { loadConfiguration } from '../live/load-configuration.ts'
-import type { Configuration } from '../config/configuration.ts'
+import type { Configuration } from '../records/configuration.ts'
 import type { Json } from '../spec/json.ts'
 import { openFixtureGateway } from './fixture/gateway.ts'
 import { allFixtures, findFixture } from './fixture/find.ts'
@@ -12,7 +12,7 @@ import type { TestResult } from './fixture/run.ts'
 import { openUpstream } from './fixture/upstream.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
-import { count, printJson } from './text.ts'
+import { count, printJson } from '../kit/text.ts'
 
 export interface TestOptions extends CommonOptions {
   /** Fixtures to run; empty: all fixtures of the pipelines. */

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { requirement } from '../spec/requirement.ts'
+import { requirement } from './requirement.ts'
 import { isShipped } from './shipped.ts'
 import { didYouMean } from './suggest.ts'
 

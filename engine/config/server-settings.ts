@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { JsonObject } from '../spec/json.ts'
-import { usualFailures } from '../pipeline/format.ts'
+import { usualFailures } from './format.ts'
 import { durationSchema } from '../spec/duration.ts'
 
 const limit = <const D extends string>(fallback: D, description: string) =>

@@ -6,7 +6,7 @@ import { byteBudgetSpent } from '../stream/byte-budget.ts'
 import type { Hold } from '../stream/byte-budget.ts'
 import { ArrivingBody } from './arriving.ts'
 import type { ArrivalLimits } from './arriving.ts'
-import type { HttpLimits } from './limits.ts'
+import type { HttpLimits } from '../config/limits.ts'
 import type { ExchangeScope } from './scope.ts'
 import type { SpoolFile } from './spool.ts'
 

@@ -7,7 +7,7 @@ import { Later } from '../pipeline/later.ts'
 import { bufferOf } from '../stream/buffer-of.ts'
 import { watchSilence } from './keepalive.ts'
 import type { Beat } from './keepalive.ts'
-import type { HttpLimits } from './limits.ts'
+import type { HttpLimits } from '../config/limits.ts'
 
 /**
  * Limits for sending: how long a response may stay unread, and how long a stream may be silent (a duration as text).

@@ -1,7 +1,7 @@
 import type { Principal } from '../spec/principal.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import type { Room } from '../stream/byte-budget.ts'
-import type { ShareLimits } from './limits.ts'
+import type { ShareLimits } from '../config/limits.ts'
 import { isIPv6 } from 'node:net'
 
 /** One who shares bytes with others. */

@@ -3,7 +3,7 @@ import type { Eventual } from '../pipeline/later.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import type { Outcome } from '../spec/slots.ts'
 import type { ToldExchange } from '../spec/telling.ts'
-import { exchanges, toldError } from '../telling.ts'
+import { exchanges, toldError } from '../telling/telling.ts'
 import type { ExchangeScope } from './scope.ts'
 
 /** Runs an exchange and reports its start and end. */

@@ -11,9 +11,9 @@ import type { RecordStore } from '../store/records.ts'
 import type { Stores } from '../store/stores.ts'
 import type { Host, HostStatus } from '../spec/host.ts'
 import { byteBudgetOf } from '../stream/byte-budget.ts'
-import { Keep } from './keep.ts'
-import type { OpenServices } from './services.ts'
-import type { Warmth } from './warmth.ts'
+import { Keep } from '../services/keep.ts'
+import type { OpenServices } from '../services/services.ts'
+import type { Warmth } from '../services/warmth.ts'
 
 /** What a configuration needs of the gateway: everything that is not made from the configuration itself. */
 export interface GatewayHost {

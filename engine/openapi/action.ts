@@ -1,4 +1,4 @@
-import { parametersOf } from '../http/list-query.ts'
+import { parametersOf } from '../actions/list-query.ts'
 import { accessOf } from '../spec/access.ts'
 import type { AnyAction } from '../spec/action.ts'
 import type { ErrorCode } from '../spec/error-table.ts'

@@ -1,6 +1,6 @@
-import { formOf } from '../config/form.ts'
+import { formOf } from '../kit/schema-form.ts'
 import type { Registry } from '../config/registry.ts'
-import { sectionNames, sectionSchema, sectionType } from '../config/sections.ts'
+import { sectionNames, sectionSchema, sectionType } from '../records/sections.ts'
 import { patchSchema } from '../json/merge-patch.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'

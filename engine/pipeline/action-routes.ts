@@ -1,4 +1,4 @@
-import { routeKey } from '../config/actions.ts'
+import { routeKey } from '../actions/declarations.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { AnyAction } from '../spec/action.ts'
 import type { Ingress } from '../spec/slots.ts'

@@ -2,8 +2,8 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Source } from '../config/source.ts'
 import { validator } from '../config/validate.ts'
 import { isObject } from '../spec/json.ts'
-import { routeKey } from '../config/actions.ts'
-import { aliasesFormat } from './format.ts'
+import { routeKey } from '../actions/declarations.ts'
+import { aliasesFormat } from '../config/format.ts'
 import type { Pipeline, Place, Route } from './nodes.ts'
 
 /** Paths that begin with `from` are also served at each of `to`. Both end with `/`. */

@@ -8,8 +8,8 @@ import { settlingTry } from './settle.ts'
 import type { Step, RunScope } from './step.ts'
 import type { Candidate } from '../spec/catalog.ts'
 import type { ToldAttempt, ToldEnd, ToldError, ToldStage } from '../spec/telling.ts'
-import { attempts, stages, toldError } from '../telling.ts'
-import type { Telling } from '../telling.ts'
+import { attempts, stages, toldError } from '../telling/telling.ts'
+import type { Telling } from '../telling/telling.ts'
 import type { Bag } from './bag.ts'
 
 /** The pipeline whose steps are run. */

@@ -12,7 +12,7 @@ import { didYouMean } from '../config/suggest.ts'
 import { validator } from '../config/validate.ts'
 import { parseAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
-import { actStage } from './act.ts'
+import { actStage } from '../actions/act.ts'
 import {
   armFormat,
   attemptFormat,
@@ -22,7 +22,7 @@ import {
   switchFormat,
   timeoutFormat,
   timeoutWord,
-} from './format.ts'
+} from '../config/format.ts'
 import { doubtfulCondition, wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
 import { namesIn } from './named.ts'

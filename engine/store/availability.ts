@@ -1,6 +1,6 @@
 import type { DatabaseConnection, Driver } from 'kysely'
 import { ofStore } from '../spec/error.ts'
-import { codeOf } from './location.ts'
+import { codeOf } from '../config/location.ts'
 
 /**
  * SQLSTATEs of a server that cannot work now, by class: lost connections, no resources, failures of its system, its

@@ -3,10 +3,10 @@ import type BetterSqlite from 'better-sqlite3'
 import type * as kysely from 'kysely'
 import { withWork } from './after-commit.ts'
 import { asked, withMarks } from './availability.ts'
-import { openFile, locationOf } from './location.ts'
+import { openFile, locationOf } from '../config/location.ts'
 import type { EngineTables } from './tables.ts'
 
-export * from './location.ts'
+export * from '../config/location.ts'
 
 /** An open database. */
 export interface Database {

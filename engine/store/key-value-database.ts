@@ -5,7 +5,7 @@ import { bufferOf } from '../stream/buffer-of.ts'
 import type { Database } from './connect.ts'
 import { storeUnavailable } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
-import { codeOf } from './location.ts'
+import { codeOf } from '../config/location.ts'
 
 /** Milliseconds after which a database that does not respond counts as unavailable. */
 const DEADLINE = 5_000

@@ -1,6 +1,6 @@
 import { GatewayError } from '../spec/error.ts'
 import type { KeyValue } from '../spec/key-value.ts'
-import { codeOf } from './location.ts'
+import { codeOf } from '../config/location.ts'
 
 /** An open key-value store. */
 export interface OpenKeyValue extends KeyValue {

@@ -5,7 +5,7 @@ import { wordsOfThrown } from '../config/plugin-error.ts'
 import type { ServiceMigration, TableQueries } from '../spec/database.ts'
 import { withoutLimit } from './connect.ts'
 import type { Database } from './connect.ts'
-import { codeOf } from './location.ts'
+import { codeOf } from '../config/location.ts'
 import type { EngineTables } from './tables.ts'
 
 /** A component with its own tables. */

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { parsedObject } from '../json/parse.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Database } from './connect.ts'
-import type { Sealing } from './sealing.ts'
+import type { Sealing } from '../secrets/sealing.ts'
 import type { DeletedRecordsTable, EngineTables, MasterSecretsTable, RecordsTable } from './tables.ts'
 import { whenFree } from './when-free.ts'
 

@@ -12,7 +12,7 @@ import {
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parsedJson } from '../json/parse.ts'
-import { codeOf } from './location.ts'
+import { codeOf } from '../config/location.ts'
 import type { Columns } from './row-lines.ts'
 
 /** Rows of one batch in a file. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { codeOf, openFile, locationOf } from './location.ts'
+import { codeOf, openFile, locationOf } from '../config/location.ts'
 import { RowSpill, spilledTables } from './row-spill.ts'
 import type { Spilled } from './row-spill.ts'
 import { readLine } from './row-lines.ts'

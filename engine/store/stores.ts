@@ -9,11 +9,11 @@ import type { Database } from './database.ts'
 import type { OpenJobs } from './jobs.ts'
 import type { OpenKeyValue } from './key-value.ts'
 import { RecordStore } from './records.ts'
-import { locationOf } from './location.ts'
-import type { Secrets } from './redaction.ts'
+import { locationOf } from '../config/location.ts'
+import type { Secrets } from '../secrets/redaction.ts'
 import { Rows } from './rows.ts'
-import { openSealing } from './sealing.ts'
-import type { Sealing } from './sealing.ts'
+import { openSealing } from '../secrets/sealing.ts'
+import type { Sealing } from '../secrets/sealing.ts'
 
 /** Stores that are opened with the first configuration and live as long as the process. */
 export interface Stores {

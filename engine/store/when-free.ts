@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { codeOf } from './location.ts'
+import { codeOf } from '../config/location.ts'
 
 /** Milliseconds between two attempts, and maximum attempts. */
 const PAUSE = 50

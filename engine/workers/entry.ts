@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads'
-import { hookModules } from '../config/modules.ts'
+import { hookModules } from './modules.ts'
 
 // Lets modules of plugins import the engine in a worker thread as in the main thread.
 hookModules()

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { makeLog, setLevel } from '../../engine/log.ts'
-import { HIDDEN, Secrets } from '../../engine/store/redaction.ts'
+import { makeLog, setLevel } from '../../engine/telling/log.ts'
+import { HIDDEN, Secrets } from '../../engine/secrets/redaction.ts'
 
 const KNOWN = 'Qx7canary+provider/key=9f'
 const UNKNOWN = 'sk-canary-9f8e7d6c5b4a'

@@ -1,6 +1,6 @@
 import type { Registry } from '../../engine/config/registry.ts'
 import { loadConfiguration } from '../../engine/live/load-configuration.ts'
-import type { Configuration } from '../../engine/config/configuration.ts'
+import type { Configuration } from '../../engine/records/configuration.ts'
 import { root } from './sources.ts'
 
 let loading: Promise<Configuration> | undefined

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { sectionsSchema } from '../../engine/config/sections.ts'
+import { sectionsSchema } from '../../engine/records/sections.ts'
 import { registry } from './registry.ts'
 import { root } from './sources.ts'
 

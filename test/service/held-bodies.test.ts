@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { httpLimits } from '../../engine/http/limits.ts'
+import { httpLimits } from '../../engine/config/limits.ts'
 import { rawClient, request, statuses } from '../engine/http/raw-client.ts'
 import { startAdmin, password } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'

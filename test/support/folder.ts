@@ -5,8 +5,8 @@ import { stringify } from 'yaml'
 import { shipped } from '../../engine/config/shipped.ts'
 import { openGateway } from '../../engine/gateway.ts'
 import type { Gateway } from '../../engine/gateway.ts'
-import { makeLog } from '../../engine/log.ts'
-import { Secrets } from '../../engine/store/redaction.ts'
+import { makeLog } from '../../engine/telling/log.ts'
+import { Secrets } from '../../engine/secrets/redaction.ts'
 import { usualDatabase } from './services.ts'
 
 /** A gateway over a folder of an operator, which watches it. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { fileProperties } from '../../config/file-properties.ts'
+import { fileProperties } from '../../records/file-properties.ts'
 import type { Registry } from '../../config/registry.ts'
 import { findings, retryMeaning, toldCodes } from '../codes.ts'
 import { openApi } from '../../openapi/document.ts'

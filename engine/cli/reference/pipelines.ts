@@ -1,4 +1,4 @@
-import { armFormat, attemptFormat, pipelineFormat } from '../../pipeline/format.ts'
+import { armFormat, attemptFormat, pipelineFormat } from '../../config/format.ts'
 import { fieldsOf } from './fields.ts'
 import { fieldTable, page } from './markdown.ts'
 

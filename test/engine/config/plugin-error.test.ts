@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { loadPlugins } from '../../../engine/config/load-plugins.ts'
+import { loadPlugins } from '../../../engine/components/load-plugins.ts'
 import { testFolder } from './folder.ts'
 
 /** What is told of a plugin of these files. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { sendFrames } from '../../../engine/http/frames.ts'
-import type { Outlet } from '../../../engine/http/frames.ts'
+import { sendFrames } from '../../../engine/sockets/frames.ts'
+import type { Outlet } from '../../../engine/sockets/frames.ts'
 import type { Reply } from '../../../engine/index.ts'
 
 describe('an answer that lasts', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Principal } from '../../../engine/index.ts'
 import { byteBudgetOf } from '../../../engine/kit.ts'
-import { httpLimits } from '../../../engine/http/limits.ts'
+import { httpLimits } from '../../../engine/config/limits.ts'
 import { Shares } from '../../../engine/http/shares.ts'
 
 const mebibyte = 1024 * 1024

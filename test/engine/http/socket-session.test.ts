@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SocketSession } from '../../../engine/http/socket-peer.ts'
+import { SocketSession } from '../../../engine/sockets/socket-peer.ts'
 
 describe('the session of a socket', () => {
   it('lets go of what is replaced, deleted or left at its end, once each', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { mergePatch, patchSchema } from '../../../engine/json/merge-patch.ts'
 import { compileSchema } from '../../../engine/config/validate.ts'
-import { budgetSchema } from '../../../engine/spec/allowance.ts'
+import { budgetSchema } from '../../../engine/kit/allowance.ts'
 import type { Json } from '../../../engine/index.ts'
 
 /** RFC 7396, appendix A: the original, the patch, the result. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Shipped } from '../../../engine/config/shipped.ts'
-import { Keep } from '../../../engine/live/keep.ts'
+import { Keep } from '../../../engine/services/keep.ts'
 import { emptyGateway } from '../../../engine/live/gateway-host.ts'
 import type { GatewayHost } from '../../../engine/live/gateway-host.ts'
 import { testFolder } from '../config/folder.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { loadConfiguration } from '../../../engine/live/load-configuration.ts'
-import type { Configuration } from '../../../engine/config/configuration.ts'
+import type { Configuration } from '../../../engine/records/configuration.ts'
 import { testFolder } from '../config/folder.ts'
 import type { TestFolder } from '../config/folder.ts'
 

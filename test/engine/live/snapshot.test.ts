@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { OpenServices } from '../../../engine/live/services.ts'
+import { OpenServices } from '../../../engine/services/services.ts'
 import type { ServiceHost } from '../../../engine/spec/service-host.ts'
 import { loadSnapshot } from '../../../engine/live/snapshot.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { checkPipelines } from '../../../engine/pipeline/load.ts'
+import { checkPipelines } from '../../../engine/proof/load.ts'
 import { registryOf } from './stubs.ts'
 
 const pipeline = (name: string, ...routes: string[]) =>

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { pipelineSchema } from '../../../engine/config/schema.ts'
+import { pipelineSchema } from '../../../engine/cli/editor-schemas.ts'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { checkPipelines } from '../../../engine/pipeline/load.ts'
+import { checkPipelines } from '../../../engine/proof/load.ts'
 import { pipelinesIn } from '../../../engine/pipeline/nodes.ts'
 import { registryOf, stub, stubs } from './stubs.ts'
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { GatewayError } from '../../../../engine/index.ts'
-import { openSealing } from '../../../../engine/store/sealing.ts'
+import { openSealing } from '../../../../engine/secrets/sealing.ts'
 import {
   contentLimit,
   expandCompactions as expandWithin,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SocketSession } from '../../../../engine/http/socket-peer.ts'
+import { SocketSession } from '../../../../engine/sockets/socket-peer.ts'
 import type { Ingress } from '../../../../engine/index.ts'
 import {
   forgetOnSocket,

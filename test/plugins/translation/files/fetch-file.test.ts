@@ -2,7 +2,7 @@ import { lookup as resolve } from 'node:dns'
 import { expect } from 'chai'
 import { FileFetcher } from '../../../../plugins/translation/files/fetch-file.ts'
 import type { FetchRules } from '../../../../plugins/translation/files/fetch-file.ts'
-import type { Lookup } from '../../../../engine/upstream/reach.ts'
+import type { Lookup } from '../../../../engine/config/reach.ts'
 import { scriptedUpstream } from '../../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../../support/upstream.ts'
 

@@ -1,0 +1,62 @@
+import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Registry } from '../config/registry.ts'
+import { didYouMean } from '../config/suggest.ts'
+import { Duties } from './duties.ts'
+import { DutyProof } from './duty-proof.ts'
+import type { Unpaid } from './duty-proof.ts'
+import { reportAt, servedOf, within } from '../pipeline/nodes.ts'
+import type { Pipeline } from '../pipeline/nodes.ts'
+import { handedOver, PathStates } from './path-states.ts'
+
+/** A warning for configurations in which a service has other settings than its defaults. */
+export interface Advice {
+  readonly service: string
+  readonly warning: Diagnostic
+}
+
+/**
+ * Proves for each pipeline that runs on its own that every duty is paid which its stages owe (`owes` and `pays` of a
+ * stage): on every path, however the exchange ends. Included pipelines are proven where they are used, because the rest
+ * of the path may pay. A pipeline with a step that could not be parsed is skipped.
+ */
+export function checkDuties(
+  pipelines: readonly Pipeline[],
+  registry: Registry,
+): { readonly diagnostics: readonly Diagnostic[]; readonly advice: readonly Advice[] } {
+  const duties = new Duties(registry)
+  const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
+  const context = { byName, duties, states: new PathStates(pipelines), handed: handedOver(pipelines) }
+  const found = servedOf(pipelines).flatMap((root) => new DutyProof(root, context).run())
+  // A mistake in an included pipeline is found once per pipeline that includes it.
+  const once = new Map(found.map((one) => [`${one.file}:${one.line}:${one.column} ${one.message}`, one])).values()
+  const { true: advised = [], false: wrong = [] } = Object.groupBy(once, ({ service }) => `${service !== undefined}`)
+  return {
+    diagnostics: [...wrong, ...(registry.incomplete ? [] : unknownDuties(pipelines, duties))],
+    advice: advised.map(adviceOf),
+  }
+}
+
+function adviceOf({ service = '', ...finding }: Unpaid): Advice {
+  return { service, warning: { ...finding, warning: true } }
+}
+
+function unknownDuties(pipelines: readonly Pipeline[], { names }: Duties): Diagnostic[] {
+  return pipelines.flatMap(({ without, place }) =>
+    without.flatMap((duty, index) => {
+      if (names.has(duty)) return []
+      const message = `no stage owes "${duty}"${didYouMean(duty, names)}`
+      return [reportAt(within(place, 'without', index), 'unknown-duty', message)]
+    }),
+  )
+}
+
+/** Says which pipelines of the operator do without a duty. */
+export function waivedDuties(pipelines: readonly Pipeline[]): Diagnostic[] {
+  return pipelines.flatMap(({ name, without, shipped, place }) => {
+    if (without.length === 0 || shipped) return []
+    const words = without.map((duty) => `"${duty}"`).join(', ')
+    return [
+      { ...reportAt(within(place, 'without'), 'without', `"${name}" does without ${words}`), note: true as const },
+    ]
+  })
+}

@@ -1,0 +1,171 @@
+import type { Operation } from '../spec/operation.ts'
+import type { Dialed } from '../spec/leg.ts'
+import type { Answer, Call, Dial, Offer, Provider } from '../spec/open-provider.ts'
+import type { Source } from '../spec/source.ts'
+import type { Scope } from '../spec/scope.ts'
+import type { ToldCall, ToldError } from '../spec/telling.ts'
+import { calls, toldError } from './telling.ts'
+
+/** Facts about an open provider. */
+export interface Callee {
+  readonly name: string
+  readonly type: string
+  readonly offers: readonly Offer[]
+}
+
+/** Every part of a provider, so that a new part cannot be forgotten here. */
+type Parts = { readonly [K in keyof Required<Provider>]: Provider[K] | undefined }
+
+/** A provider whose calls carry the trace context of their exchange, and are reported to listeners. */
+export function toldProvider(provider: Provider, callee: Callee): Provider {
+  const send = provider.send?.bind(provider)
+  const dial = provider.dial?.bind(provider)
+  const parts: Parts = {
+    send: send && ((call) => sendTold(send, call, callee)),
+    dial: dial && ((asked) => dialTold(dial, asked, callee)),
+    answer: provider.answer && neutralParts(provider.answer as Answers, callee),
+    models: provider.models?.bind(provider),
+    cooling: provider.cooling?.bind(provider),
+    close: provider.close?.bind(provider),
+  }
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
+}
+
+function sendTold(send: (call: Call) => Promise<Answer>, call: Call, callee: Callee): Promise<Answer> {
+  const { scope, operation, protocol, model, trace = scope.trace } = call
+  if (!calls.heard) return send(trace === call.trace ? call : { ...call, ...(trace ? { trace } : {}) })
+  const { message, over } = begin(callee, scope, { operation, protocol, model, ...(trace ? { trace } : {}) })
+  const started = performance.now()
+  return send({ ...call, ...(message.trace ? { trace: message.trace } : {}) }).then(
+    (answer) => {
+      message.status = answer.status
+      message.firstByte = performance.now() - started
+      return { ...answer, body: toldSource(answer.body, over) }
+    },
+    (thrown: unknown) => over.failed(thrown),
+  )
+}
+
+async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, callee: Callee): Promise<Dialed> {
+  const { scope, operation, protocol, model, trace = scope.trace } = asked
+  if (!calls.heard) return dial(trace === asked.trace ? asked : { ...asked, ...(trace ? { trace } : {}) })
+  const { message, over } = begin(callee, scope, { operation, protocol, model, ...(trace ? { trace } : {}) })
+  const started = performance.now()
+  const dialed = await dial({ ...asked, ...(message.trace ? { trace: message.trace } : {}) }).catch(over.failed)
+  message.firstByte = performance.now() - started
+  return {
+    protocol: dialed.protocol,
+    attach: (sink) =>
+      dialed.attach({
+        message: (bytes, binary) => sink.message(bytes, binary),
+        drained: () => sink.drained(),
+        closed(...how) {
+          over.ended()
+          return sink.closed(...how)
+        },
+      }),
+  }
+}
+
+/** The ways a call can end; only the first one counts. */
+interface Over {
+  readonly ended: () => void
+  readonly cancelled: () => void
+  readonly failed: (thrown: unknown) => never
+  readonly broke: (error: ToldError) => void
+}
+
+function begin(
+  { name, type }: Callee,
+  scope: Scope,
+  asked: Pick<ToldCall, 'operation' | 'protocol' | 'model' | 'trace'>,
+): { readonly message: ToldCall; readonly over: Over } {
+  const message: ToldCall = { exchange: scope.id, attempt: scope.attempt, provider: name, type, ...asked }
+  const tell = calls.begin(message)
+  const over: Over = {
+    ended: () => tell(),
+    cancelled: () => tell(undefined, { cancelled: true }),
+    failed(thrown) {
+      tell(toldError(thrown))
+      throw thrown
+    },
+    broke: tell,
+  }
+  // A reader that never opens the answer does not report it.
+  scope.onEnd?.(over.cancelled)
+  return { message, over }
+}
+
+function toldSource(source: Source, over: Over): Source {
+  return {
+    open(sink) {
+      const flow = source.open({
+        data: (chunk) => sink.data(chunk),
+        end() {
+          over.ended()
+          sink.end()
+        },
+        fail(error) {
+          over.broke(toldError(error))
+          sink.fail(error)
+        },
+      })
+      return {
+        pause: () => flow.pause(),
+        resume: () => flow.resume(),
+        cancel(reason) {
+          over.cancelled()
+          flow.cancel(reason)
+        },
+      }
+    },
+  }
+}
+
+type Events = AsyncIterable<{ readonly type?: string }>
+type Answers = Readonly<Record<string, (request: unknown, model: string, scope: Scope) => Events | Promise<unknown>>>
+
+/** The parts that answer in neutral form, by offered operation. */
+function neutralParts(answers: Answers, callee: Callee): NonNullable<Provider['answer']> {
+  const offered = callee.offers.filter(({ protocol }) => protocol === undefined).map(({ operation }) => operation)
+  const told = (operation: Operation) => (request: unknown, model: string, scope: Scope) => {
+    const respond = () => answers[operation]?.(request, model, scope) as ReturnType<Answers[string]>
+    return calls.heard ? respondTold(respond, begin(callee, scope, { operation, model })) : respond()
+  }
+  const parts = offered.filter((operation) => operation in answers).map((operation) => [operation, told(operation)])
+  return Object.fromEntries(parts) as NonNullable<Provider['answer']>
+}
+
+function respondTold(
+  respond: () => Events | Promise<unknown>,
+  { message, over }: ReturnType<typeof begin>,
+): Events | Promise<unknown> {
+  const started = performance.now()
+  let answer: Events | Promise<unknown>
+  try {
+    answer = respond()
+  } catch (thrown) {
+    return over.failed(thrown)
+  }
+  if (Symbol.asyncIterator in answer)
+    return toldEvents(answer, over, () => (message.firstByte ??= performance.now() - started))
+  return answer.then((reply) => {
+    over.ended()
+    return reply
+  }, over.failed)
+}
+
+async function* toldEvents(events: Events, over: Over, arrived: () => void): Events {
+  try {
+    for await (const event of events) {
+      arrived()
+      if (event.type === 'failure') over.broke({ code: 'upstream_error' })
+      yield event
+    }
+    over.ended()
+  } catch (thrown) {
+    over.failed(thrown)
+  } finally {
+    over.cancelled()
+  }
+}
