@@ -108,6 +108,32 @@ describe('imports', () => {
     ).to.deep.equal(['b -> c -> b'])
   })
 
+  it('leads from room to room of the engine in one direction', async () => {
+    const roomOf = (path: string) =>
+      path
+        .split('/')
+        .slice(0, path.split('/').length > 2 ? 2 : 3)
+        .join('/')
+    const rooms = new Map<string, Set<string>>()
+    for (const file of await sourcesOf('engine')) {
+      const from = roomOf(file.path)
+      const known = rooms.get(from) ?? new Set()
+      for (const to of importsOf(file).map((how) => roomOf(targetOf(file, how))))
+        if (to !== from && to.startsWith('engine/')) known.add(to)
+      rooms.set(from, known)
+    }
+    expect(rooms.size).to.be.greaterThan(15)
+    expect(circles(new Map([...rooms].map(([room, targets]) => [room, [...targets]])))).to.deep.equal([])
+  })
+
+  it('keeps the five rooms that one reads to know the engine small', async () => {
+    const files = (
+      await Promise.all(['spec', 'config', 'pipeline', 'live', 'http'].map((room) => sourcesOf(`engine/${room}`)))
+    ).flat()
+    expect(files.length).to.be.at.most(140)
+    expect(files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)).to.be.at.most(15_500)
+  })
+
   it('keeps the specifiers of what Node runs as they are: relative ones end in .ts, those of data in .json', async () => {
     for (const folder of ['engine', 'plugins'])
       expect(
