@@ -47,6 +47,7 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
         streams: false,
       }
     case 'sluice':
+    case 'sluice-limited':
     case 'before':
       return { ...common, ...gateway(common, mockPort, work, 'native') }
     case 'sluice-translating':
@@ -60,13 +61,18 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
     case 'portkey':
       return { ...common, ...peer(port, mockPort), paths: { chat: common.paths.chat } }
     default:
-      throw new Error(`no target named "${name}"`)
+      return { ...common, ...further(name, port, mockPort), paths: { chat: common.paths.chat }, streams: false }
   }
 }
+
+/** Limits that nobody reaches: of requests, tokens, places and money. */
+const rate = { requests: 1_000_000_000, tokens: 1_000_000_000_000, concurrency: 100_000, period: '60s' }
+const budget = { usd: 1_000_000, period: 'month' }
 
 /** @param judge type of the provider that decides: of the client's own protocol, or a bridge to the other one */
 function gateway({ name, port }: Pick<Target, 'name' | 'port'>, mockPort: number, work: string, judge: string) {
   const config = join(work, `${name}.yaml`)
+  const isLimited = name === 'sluice-limited'
   // Another checkout, to compare two versions in turns.
   const root = name.startsWith('before') ? (process.env['BENCH_BEFORE'] ?? checkout) : checkout
   const upstream = { base_url: `http://127.0.0.1:${mockPort}/v1`, api_key: 'sk-upstream' }
@@ -86,7 +92,8 @@ function gateway({ name, port }: Pick<Target, 'name' | 'port'>, mockPort: number
         ...streams.map((model) => ({ name: model, provider: 'mock', pricing: { input: 1, output: 2 } })),
         { name: 'judge', provider: 'judge', supports_mapeval: true, pricing: { input: 1, output: 2 } },
       ],
-      api_keys: [{ name: 'bench', key: benchKey }],
+      api_keys: [{ name: 'bench', key: benchKey, ...(isLimited ? { rate_limit: rate, budget } : {}) }],
+      ...(isLimited ? { server_config: { rate_limits: { server: rate, budget: { server: budget } } } } : {}),
     }),
   )
   return {
@@ -111,4 +118,13 @@ function peer(port: number, mockPort: number) {
       'x-portkey-custom-host': `http://127.0.0.1:${mockPort}/v1`,
     },
   }
+}
+
+/** A proxy of one's own, from `BENCH_EXTRA`: a list of `{ name, command }`, with `$PORT` and `$MOCK` for the two ports. */
+function further(name: string, port: number, mockPort: number) {
+  const extra = JSON.parse(process.env['BENCH_EXTRA'] ?? '[]') as { name: string; command: string[] }[]
+  const found = extra.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`no target named "${name}"`)
+  const command = found.command.map((word) => word.replace('$PORT', String(port)).replace('$MOCK', String(mockPort)))
+  return { command, env: { BENCH_KEY: benchKey } }
 }
