@@ -1,8 +1,6 @@
-import { errors } from '../spec/error-table.ts'
-import type { ErrorCode, ErrorRow } from '../spec/error-table.ts'
+import { rowOf } from '../spec/error-table.ts'
+import type { ErrorCode } from '../spec/error-table.ts'
 import type { JsonObject } from '../spec/json.ts'
-
-const table: Readonly<Record<string, ErrorRow>> = errors
 
 const place = { type: ['string', 'null'], description: 'The place in the request; null: it has none.' } as const
 const code = { type: ['string', 'null'], description: 'What is wrong, in one word.' } as const
@@ -36,7 +34,7 @@ export const errorSchema: JsonObject = {
 
 /** The responses for error codes, by status. */
 export function errorResponses(codes: readonly ErrorCode[]): JsonObject {
-  const byStatus = Map.groupBy([...new Set(codes)].sort(), (one) => String(table[one]?.status))
+  const byStatus = Map.groupBy([...new Set(codes)].sort(), (one) => String(rowOf(one)?.status))
   return Object.fromEntries(
     [...byStatus].map(([status, some]) => {
       const examples = Object.fromEntries(some.map((one) => [one, { $ref: `#/components/examples/${one}` }]))
@@ -50,7 +48,7 @@ export function errorResponses(codes: readonly ErrorCode[]): JsonObject {
 export function errorExamples(codes: readonly ErrorCode[]): JsonObject {
   return Object.fromEntries(
     [...new Set(codes)].sort().flatMap((one) => {
-      const row = table[one]
+      const row = rowOf(one)
       if (row === undefined) return []
       const { message: text, type } = row
       return [[one, { summary: text, value: { error: { message: text, type, param: null, code: one } } }]]
