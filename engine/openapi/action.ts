@@ -1,7 +1,6 @@
 import { parametersOf } from '../actions/list-query.ts'
 import { accessOf } from '../spec/access.ts'
 import type { AnyAction } from '../spec/action.ts'
-import type { ErrorCode } from '../spec/error-table.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { errorResponses } from './errors.ts'
 import { exampleOf } from './example-of.ts'
@@ -91,8 +90,8 @@ function answerOf({ answer, status, stream }: AnyAction, schemas: Schemas): Json
   return { [status ?? 200]: { description, content: { [type]: { schema } } } }
 }
 
-/** All codes that an action may answer. */
-export function codesOf(action: AnyAction): readonly ErrorCode[] {
+/** All codes that an action may answer, also those of plugins that may be missing. */
+export function codesOf(action: AnyAction): readonly string[] {
   const { route, query, body, access, errors = [] } = action
   return [
     ...codesOfEvery,

@@ -1,5 +1,4 @@
 import { rowOf } from '../spec/error-table.ts'
-import type { ErrorCode } from '../spec/error-table.ts'
 import type { JsonObject } from '../spec/json.ts'
 
 const place = { type: ['string', 'null'], description: 'The place in the request; null: it has none.' } as const
@@ -32,9 +31,10 @@ export const errorSchema: JsonObject = {
   },
 }
 
-/** The responses for error codes, by status. */
-export function errorResponses(codes: readonly ErrorCode[]): JsonObject {
-  const byStatus = Map.groupBy([...new Set(codes)].sort(), (one) => String(rowOf(one)?.status))
+/** The responses for error codes, by status; of those that nobody declares, none. */
+export function errorResponses(codes: readonly string[]): JsonObject {
+  const known = [...new Set(codes)].filter((one) => rowOf(one)).sort()
+  const byStatus = Map.groupBy(known, (one) => String(rowOf(one)?.status))
   return Object.fromEntries(
     [...byStatus].map(([status, some]) => {
       const examples = Object.fromEntries(some.map((one) => [one, { $ref: `#/components/examples/${one}` }]))
@@ -45,7 +45,7 @@ export function errorResponses(codes: readonly ErrorCode[]): JsonObject {
 }
 
 /** An example of each error. */
-export function errorExamples(codes: readonly ErrorCode[]): JsonObject {
+export function errorExamples(codes: readonly string[]): JsonObject {
   return Object.fromEntries(
     [...new Set(codes)].sort().flatMap((one) => {
       const row = rowOf(one)
