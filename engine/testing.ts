@@ -107,7 +107,7 @@ async function completed(
     ...config,
     listen: { host: '127.0.0.1', port: 0 },
     database: { url: `sqlite:${join(folder, 'sluice.db')}` },
-    plugins,
+    plugins: [...((config['plugins'] ?? []) as readonly string[]), ...plugins],
     ...(typeof pipelines === 'string' && !isAbsolute(pipelines) ? { pipelines: resolve(pipelines) } : {}),
     providers: listed('providers').map((one) => (one.name === 'scripted' ? { base_url: url, ...one } : one)),
     models: listed('models'),

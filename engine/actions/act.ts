@@ -74,5 +74,7 @@ function replyOf({ stream, status }: AnyAction, given: ActionAnswer): Reply {
     } as const
     return { ...reply, body: events }
   }
-  return body === undefined ? { ...emptyReply, headers: reply.headers } : reply
+  if (body !== undefined) return reply
+  const said = options.status ?? status
+  return { ...emptyReply, headers: reply.headers, ...(said === undefined ? {} : { status: said }) }
 }

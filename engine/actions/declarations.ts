@@ -23,7 +23,7 @@ export function problemOfAction(action: Readonly<Record<string, unknown>>): Prob
   if (body !== undefined && (!isObject(body) || body['type'] !== 'object'))
     return { problem: `${owner}: "body" must be the schema of an object` }
   if (method === 'GET' && body !== undefined) return { problem: `${owner}: a GET request has no body` }
-  if (method !== 'GET' && writes === undefined)
+  if (writes === undefined ? method !== 'GET' : !isWrites(writes))
     return {
       problem: `${owner}: a ${method} must say what it "writes": { record }, "own audit row", or { not: "why" }`,
     }
@@ -41,9 +41,23 @@ function isPath(path: string): boolean {
 
 function isAccess(access: unknown): boolean {
   if (!isObject(access)) return false
-  const { role, public: open, reason, key } = access
-  if (open === true) return typeof reason === 'string' && reason !== ''
-  return key === true || role === 'viewer' || role === 'admin' || role === 'any'
+  const { role, also = [], public: open, reason, key, ...unknown } = access
+  // Who asks looks at the words alone: a word with another value would open the action to others than it says.
+  const [word, another] = ['role', 'key', 'public'].filter((one) => Object.hasOwn(access, one))
+  if (another !== undefined || Object.keys(unknown).length > 0) return false
+  if (Object.hasOwn(access, 'also') !== (word === 'role' && Object.hasOwn(access, 'also'))) return false
+  if (Object.hasOwn(access, 'reason') !== (word === 'public')) return false
+  if (word === 'public') return open === true && typeof reason === 'string' && reason !== ''
+  if (word === 'key') return key === true
+  const sessions = Array.isArray(also) && also.every((one) => one === 'pending' || one === 'over')
+  return sessions && (role === 'viewer' || role === 'admin' || role === 'any')
+}
+
+function isWrites(writes: unknown): boolean {
+  if (writes === 'own audit row') return true
+  if (!isObject(writes) || Object.keys(writes).length !== 1) return false
+  const [said] = Object.values(writes)
+  return (Object.hasOwn(writes, 'record') || Object.hasOwn(writes, 'not')) && typeof said === 'string' && said !== ''
 }
 
 interface Schema {
@@ -87,16 +101,16 @@ export function checkRoutes(actions: ReadonlyMap<string, AnyAction>, report: Rep
 
 /** The actions that plugins make for types of records, but for those that something declared replaces. */
 export function actionsOfRecords({
-  plugin: plugins,
+  plugins,
   action: actions,
   record: records,
 }: {
-  readonly plugin: ReadonlyMap<string, Plugin>
+  readonly plugins: readonly Plugin[]
   readonly action: ReadonlyMap<string, AnyAction>
   readonly record: ReadonlyMap<string, AnyRecord>
 }): readonly { readonly of: string; readonly value: AnyAction }[] {
   const declared = new Set([...actions.values()].map(keyOf))
-  const makers = [...plugins.values()].flatMap(({ actionsOf }) => actionsOf ?? [])
+  const makers = plugins.flatMap(({ actionsOf }) => actionsOf ?? [])
   return [...records.values()].flatMap((record) =>
     record.route === undefined
       ? []

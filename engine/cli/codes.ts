@@ -182,6 +182,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['unchecked-name', 'A schema says that a text is a name, at a place where names are not checked.'],
   ['unreadable', 'A row of the database does not hold a JSON object, as every stored record must.'],
   ['unavailable', 'A service could not be opened, because the database cannot be used at the moment.'],
+  ['unknown-error', 'An action says that it answers an error whose code nobody declares.'],
   ['unknown-model', 'No model has this name.'],
   ['unknown-action', 'No plugin provides this action; "sluice list actions" shows those that are there.'],
   ['unknown-pipeline', 'No pipeline has this name.'],

@@ -56,11 +56,14 @@ export function assemble(
   const put = ({ kind, value }: Component, by: Found) => {
     const name = kind === 'codec' ? value.protocol : value.name
     const owner = owners.get(`${kind} ${name}`)
+    if (owner !== undefined && !(owner.shipped ?? false) && by.shipped === true) return undefined
     if (owner !== undefined && (owner.shipped ?? false) === (by.shipped ?? false))
       return diagnostics.push(inFile(by.from, 'duplicate', `the ${kind} "${name}" is already there: ${owner.from}`))
     owners.set(`${kind} ${name}`, by)
     return (found[kind] as Map<string, Component['value']>).set(name, value)
   }
+  // Also those whose name another one has: their parts are there.
+  const whole: { readonly plugin: Plugin; readonly by: Found }[] = []
   const add = (given: Found): void => {
     const component = recognise(given.value)
     const wrong = (problem: string) => void diagnostics.push(inFile(given.from, 'component', problem))
@@ -69,11 +72,12 @@ export function assemble(
     const flaw = given.shipped ? undefined : problemOfSchemas(component)
     if (flaw !== undefined) return wrong(flaw.problem)
     put(component, given)
+    if (component.kind === 'plugin') whole.push({ plugin: component.value, by: given })
     if (component.kind === 'plugin') for (const part of partsOf(component.value)) add({ ...given, value: part })
   }
   for (const slot of ownSlots()) put({ kind: 'slot', value: slot }, { value: slot, from: 'the engine' })
   exports.forEach(add)
-  for (const action of actionsOfRecords(found))
+  for (const action of actionsOfRecords({ ...found, plugins: whole.map(({ plugin }) => plugin) }))
     add({ ...(owners.get(`record ${action.of}`) as Found), value: action.value })
   const { plugin: plugins, stage: stages, action: actions, codec: codecs, provider: providers, signal: signals } = found
   const { slot: slots, service: services, command: commands, record: records } = found
@@ -86,7 +90,8 @@ export function assemble(
   checkSections(services, report)
   checkPlaces(records, report)
   if (!incomplete) checkNamed({ stages, records, services, providers }, report)
-  const ofPlugins = declaredErrors(plugins, report)
+  const ofPlugins = declaredErrors(whole, diagnostics)
+  if (!incomplete) checkCodes(actions, ofPlugins, report)
   const origins = new Map([...services.keys()].map((name) => [name, owners.get(`service ${name}`)?.from ?? '']))
   const components = {
     plugins,
@@ -106,15 +111,34 @@ export function assemble(
 }
 
 /** The error codes of plugins; finds those that two declare, or the engine has. */
-function declaredErrors(plugins: ReadonlyMap<string, Plugin>, report: ReportOf): Registry['errors'] {
+function declaredErrors(
+  plugins: readonly { readonly plugin: Plugin; readonly by: Found }[],
+  diagnostics: Diagnostic[],
+): Registry['errors'] {
   const found = new Map<string, DeclaredError & { readonly from: string }>()
-  for (const plugin of plugins.values())
+  // A code of a plugin outside of the product replaces a shipped one, as its components do.
+  const isShipped = new Map<string, boolean>()
+  for (const { plugin, by } of plugins)
     for (const [code, row] of Object.entries(plugin.errors ?? {})) {
       const owner = Object.hasOwn(errors, code) ? 'the engine' : found.get(code)?.from
-      if (owner === undefined) found.set(code, { ...row, from: plugin.name })
-      else report(plugin, 'duplicate', `the error code "${code}" is already there: ${owner}`)
+      const shipped = by.shipped ?? false
+      if (owner === undefined || (isShipped.get(code) === true && !shipped)) {
+        found.set(code, { ...row, from: plugin.name })
+        isShipped.set(code, shipped)
+      } else if (isShipped.get(code) !== false || !shipped)
+        diagnostics.push(inFile(by.from, 'duplicate', `the error code "${code}" is already there: ${owner}`))
     }
   return found
+}
+
+/** Finds codes that an action says it answers, and nobody declares. */
+function checkCodes(actions: ReadonlyMap<string, AnyAction>, declared: Registry['errors'], report: ReportOf): void {
+  for (const action of actions.values())
+    for (const code of action.errors ?? [])
+      if (!Object.hasOwn(errors, code) && !declared.has(code)) {
+        const known = [...Object.keys(errors), ...declared.keys()]
+        report(action, 'unknown-error', `no error has the code "${code}"${didYouMean(code, known)}`)
+      }
 }
 
 /** The components of a plugin. */

@@ -3,6 +3,7 @@ import { accessOf } from '../spec/access.ts'
 import type { AnyAction } from '../spec/action.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { errorResponses } from './errors.ts'
+import type { ErrorRows } from './errors.ts'
 import { exampleOf } from './example-of.ts'
 import type { Schemas } from './schemas.ts'
 
@@ -12,7 +13,7 @@ export function templateOf(path: string): string {
 }
 
 /** The operation of an action. */
-export function actionOperation(action: AnyAction, path: string, schemas: Schemas): JsonObject {
+export function actionOperation(action: AnyAction, path: string, schemas: Schemas, rows: ErrorRows): JsonObject {
   const { name, summary, route, access, body } = action
   return {
     operationId: name,
@@ -22,7 +23,7 @@ export function actionOperation(action: AnyAction, path: string, schemas: Schema
     security: 'public' in access ? [] : [{ ['key' in access ? 'key' : 'session']: [] }],
     parameters: [...pathParameters(path), ...queryParameters(action), ...(hasVersions(action) ? [ifMatch] : [])],
     ...(body === undefined ? {} : { requestBody: bodyOf(body, schemas, route.startsWith('PATCH ')) }),
-    responses: { ...answerOf(action, schemas), ...errorResponses(codesOf(action)) },
+    responses: { ...answerOf(action, schemas), ...errorResponses(codesOf(action), rows) },
   }
 }
 

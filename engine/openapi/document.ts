@@ -4,7 +4,8 @@ import type { Pipeline } from '../pipeline/nodes.ts'
 import type { AnyAction } from '../spec/action.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { actionOperation, codesOf, templateOf } from './action.ts'
-import { errorExamples, errorSchema } from './errors.ts'
+import { errorExamples, errorSchema, rowsOf } from './errors.ts'
+import type { ErrorRows } from './errors.ts'
 import { inferenceOperation } from './inference.ts'
 import { Schemas } from './schemas.ts'
 
@@ -29,8 +30,9 @@ interface Operation {
 export function openApi({ registry, pipelines }: Documented, version: string): JsonObject {
   const schemas = new Schemas(registry, sharedAnswers(pipelines))
   const groups = groupsOf(registry)
+  const rows = rowsOf(registry)
   const operations = pipelines
-    .flatMap((pipeline) => operationsOf(pipeline, registry, schemas, groups))
+    .flatMap((pipeline) => operationsOf(pipeline, registry, schemas, groups, rows))
     .sort((one, other) => one.path.localeCompare(other.path))
   const byPath = Map.groupBy(operations, ({ path }) => path)
   const paths = [...byPath].map(
@@ -57,7 +59,7 @@ export function openApi({ registry, pipelines }: Documented, version: string): J
     components: {
       securitySchemes,
       schemas: { error: errorSchema, ...schemas.named },
-      examples: errorExamples(codes),
+      examples: errorExamples(codes, rows),
     },
   }
 }
@@ -121,14 +123,20 @@ function groupsOf({ plugins }: Registry): Groups {
   return { tags, tagOf: (action) => byName.get(action.name) ?? ofRecord(action) ?? inference }
 }
 
-function operationsOf(pipeline: Pipeline, registry: Registry, schemas: Schemas, groups: Groups): Operation[] {
+function operationsOf(
+  pipeline: Pipeline,
+  registry: Registry,
+  schemas: Schemas,
+  groups: Groups,
+  rows: ErrorRows,
+): Operation[] {
   const seen = new Set<string>()
   return pipeline.routes.flatMap((route): Operation[] => {
     const { method, path, action, alias } = route
     if (method === 'WS' || alias !== undefined) return []
     const place = { method: method.toLowerCase(), path: templateOf(path) }
     if (action !== undefined)
-      return [{ ...place, tag: groups.tagOf(action), told: actionOperation(action, place.path, schemas) }]
+      return [{ ...place, tag: groups.tagOf(action), told: actionOperation(action, place.path, schemas, rows) }]
     // A further route that only begins in another way is another spelling.
     const spelling = `${method} ${place.path.replace(/^\/[^/]*/, '').replaceAll(/\{\w+\}/g, '{}')}`
     if (!isForKeys(pipeline) || seen.has(spelling)) return []

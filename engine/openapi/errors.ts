@@ -1,4 +1,6 @@
-import { rowOf } from '../spec/error-table.ts'
+import type { Registry } from '../config/registry.ts'
+import { completed, errors } from '../spec/error-table.ts'
+import type { ErrorRow } from '../spec/error-table.ts'
 import type { JsonObject } from '../spec/json.ts'
 
 const place = { type: ['string', 'null'], description: 'The place in the request; null: it has none.' } as const
@@ -31,10 +33,20 @@ export const errorSchema: JsonObject = {
   },
 }
 
+/** The error codes of the engine and of the plugins of a configuration. */
+export type ErrorRows = ReadonlyMap<string, ErrorRow>
+
+export function rowsOf({ errors: declared }: Pick<Registry, 'errors'>): ErrorRows {
+  return new Map([
+    ...[...declared].map(([code, row]) => [code, completed(row)] as const),
+    ...Object.entries<ErrorRow>(errors),
+  ])
+}
+
 /** The responses for error codes, by status; of those that nobody declares, none. */
-export function errorResponses(codes: readonly string[]): JsonObject {
-  const known = [...new Set(codes)].filter((one) => rowOf(one)).sort()
-  const byStatus = Map.groupBy(known, (one) => String(rowOf(one)?.status))
+export function errorResponses(codes: readonly string[], rows: ErrorRows): JsonObject {
+  const known = [...new Set(codes)].filter((one) => rows.has(one)).sort()
+  const byStatus = Map.groupBy(known, (one) => String(rows.get(one)?.status))
   return Object.fromEntries(
     [...byStatus].map(([status, some]) => {
       const examples = Object.fromEntries(some.map((one) => [one, { $ref: `#/components/examples/${one}` }]))
@@ -45,10 +57,10 @@ export function errorResponses(codes: readonly string[]): JsonObject {
 }
 
 /** An example of each error. */
-export function errorExamples(codes: readonly string[]): JsonObject {
+export function errorExamples(codes: readonly string[], rows: ErrorRows): JsonObject {
   return Object.fromEntries(
     [...new Set(codes)].sort().flatMap((one) => {
-      const row = rowOf(one)
+      const row = rows.get(one)
       if (row === undefined) return []
       const { message: text, type } = row
       return [[one, { summary: text, value: { error: { message: text, type, param: null, code: one } } }]]

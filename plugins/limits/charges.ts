@@ -16,6 +16,8 @@ export interface Reservation {
   readonly held: number
   /** What each candidate may cost. */
   readonly estimates: readonly Estimate[]
+  /** What the input of the first one costs, in micro-USD. */
+  readonly input: number
   /** Milliseconds for which the hold lasts. */
   readonly lasts: number
 }
@@ -113,7 +115,11 @@ export class Charges {
     const sums = charged.budgets.map(({ bucket }) => bucket)
     const settled = this.#counting.settle({ id, sums, micros })
     // Its row takes a charge along that comes in the same turn, so nothing is written before shared counters have answered.
-    return settled instanceof Promise ? settled.finally(write).then(() => charged) : write()
+    return settled instanceof Promise
+      ? inTime(settled)
+          .finally(write)
+          .then(() => charged)
+      : write()
   }
 
   /**
@@ -143,9 +149,12 @@ export class Charges {
     budgets: readonly BudgetRule[],
     wasAsked: boolean,
   ): Promise<Charged> {
+    const reservation = this.#reservations.get(id)
     this.#reservations.delete(id)
     const sums = budgets.map(({ bucket }) => bucket)
-    const micros = (await this.#counting.settle({ id, sums, micros: wasAsked ? 'input' : 0 })) ?? 0
+    // Counters that do not know the hold, such as those of a process that is alone for now, do not know its input.
+    const unknown = wasAsked ? (reservation?.input ?? 0) : 0
+    const micros = (await this.#counting.settle({ id, sums, micros: wasAsked ? 'input' : 0 })) ?? unknown
     if (micros !== 0) this.#write(rowOf(id, at, principal, micros), isRun)
     return { micros, estimated: micros > 0, budgets }
   }
@@ -153,6 +162,20 @@ export class Charges {
   #write(row: LedgerTable, alone = false): void {
     if (alone) this.#ledger.charge(row)
     else this.carry(row)
+  }
+}
+
+/** Milliseconds that a charge and its row wait for shared counters: a process that is killed loses what it has not written. */
+const patience = 250
+
+/** Settles with the promise, or resolves after the patience. */
+async function inTime(settled: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patience)))
+  try {
+    await Promise.race([settled, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -69,7 +69,14 @@ export default defineStage({
         if (reserved.left.length > 0)
           scope.header('x-gateway-budget-remaining', String(Math.min(...reserved.left) / MICROS))
         const admitted = those(affordable, ({ held }) => held <= reserved.held)
-        const reservation = { budgets, at: reserved.at, held: reserved.held, lasts, estimates: admitted }
+        const reservation = {
+          budgets,
+          at: reserved.at,
+          held: reserved.held,
+          lasts,
+          estimates: admitted,
+          input: byCost[0]?.input ?? 0,
+        }
         limits.charges.reserved(scope.id, reservation)
         settle(({ bill, model, job: started }) => {
           if (started !== undefined && job === undefined) return limits.charges.passOn(scope.id, reservation)

@@ -19,20 +19,23 @@ describe('engine/spec/error', () => {
   })
 
   it('knows the codes that a plugin declares, and what serves keeps its words while others are loaded', () => {
-    const [tide, ebb] = ['tide_out', 'ebb'] as unknown as readonly [ErrorCode, ErrorCode]
+    const [tide, ebb] = ['error_test_tide', 'error_test_ebb'] as unknown as readonly [ErrorCode, ErrorCode]
     const rows = defineErrors({
-      tide_out: { status: 409, message: 'The tide is out at {place}.' },
-      ebb: { status: 503, retry: 'same', message: 'The water leaves.' },
+      error_test_tide: { status: 409, message: 'The tide is out at {place}.' },
+      error_test_ebb: { status: 503, retry: 'same', message: 'The water leaves.' },
     })
     expect(new GatewayError(tide, { place: 'Mont' }).failure).to.include({
       status: 409,
-      code: 'tide_out',
+      code: 'error_test_tide',
       type: 'invalid_request_error',
       message: 'The tide is out at Mont.',
     })
     expect(new GatewayError(ebb)).to.include({ retry: 'same' }).and.nested.include({ 'failure.type': 'server_error' })
     serveErrors(new Map(Object.entries(rows)))
-    defineErrors({ tide_out: { status: 410, message: 'Gone.' }, not_found: { status: 200, message: 'Never mind.' } })
+    defineErrors({
+      error_test_tide: { status: 410, message: 'Gone.' },
+      not_found: { status: 200, message: 'Never mind.' },
+    })
     expect(new GatewayError(tide).failure.status).to.equal(409)
     expect(new GatewayError('not_found').failure.status).to.equal(404)
   })

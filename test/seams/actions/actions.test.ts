@@ -182,6 +182,11 @@ describe('seams/actions', function () {
       used: "route: 'GET /used', access: { role: 'any' }, uses: ['ropes'], run() {}",
       misspelt: "route: 'GET /m', access: { role: 'any' }, anwser: {}, run() {}",
       strange: "route: 'GET /m', access: { public: true }, run() {}",
+      'open-a': "route: 'GET /m', access: { role: 'admin', public: false }, run() {}",
+      'open-b': "route: 'GET /m', access: { role: 'viewer', key: undefined }, run() {}",
+      'open-c': "route: 'GET /m', access: { role: 'viewer', also: 'pending' }, run() {}",
+      quiet: "route: 'POST /m', access: { role: 'any' }, writes: 'none', run() {}",
+      unheard: "route: 'GET /unheard', access: { role: 'any' }, errors: ['not_fuond'], run() {}",
     }
     for (const [name, text] of Object.entries(declared))
       await gateway.write(
@@ -197,13 +202,34 @@ describe('seams/actions', function () {
       at('answer', ': "a.b" has no description [component]'),
       at('body', ': a GET request has no body [component]'),
       at('misspelt', ': unknown field "anwser"; did you mean "answer"? [component]'),
+      at('open-a', access),
+      at('open-b', access),
+      at('open-c', access),
       at('query', ': "query q" has no description [component]'),
+      at('quiet', ': a POST must say what it "writes": { record }, "own audit row", or { not: "why" } [component]'),
       at('route', ': "route" must be a method and a path, such as "GET /api/things/:id" [component]'),
       at('strange', access),
       `wrong/twice.ts:1:1: the route "GET /acme/lanterns/:other" is that of the action "show-lantern" already [duplicate]`,
+      'wrong/unheard.ts:1:1: no error has the code "not_fuond"; did you mean "not_found"? [unknown-error]',
       at('used', ' uses the service "ropes", which does not exist [unknown-service]'),
       at('writes', ': a PATCH must say what it "writes": { record }, "own audit row", or { not: "why" } [component]'),
     ])
+  })
+
+  it('stay whole beside a plugin of the name of a shipped one, and in place of an action that records bring', async () => {
+    await gateway.write('own/records.ts', "export default { kind: 'plugin', name: 'records', summary: 's' }\n")
+    await gateway.write('own/limits.ts', "export default { kind: 'plugin', name: 'limits', summary: 's' }\n")
+    const run = "access: { role: 'any' }, run: () => ({})"
+    await gateway.write(
+      'own/mine.ts',
+      `export default { kind: 'action', name: 'get-model', summary: 's', route: 'GET /acme/mine', ${run} }\n`,
+    )
+    await gateway.configure({ plugins: [...plugins, './own'] })
+    expect(await findings()).to.deep.equal([])
+    const { registry, written } = gateway.engine.live.current
+    const routes = written.flatMap((one) => one.routes.map(({ method, path }) => `${method} ${path}`))
+    expect(routes).to.include.members(['GET /api/config/models', 'GET /acme/mine'])
+    expect(registry.errors.get('budget_exceeded')).to.include({ status: 429 })
   })
 
   it('leave the shipped pipeline short', async () => {
