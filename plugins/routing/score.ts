@@ -184,12 +184,12 @@ function inOrder(one: Scored, other: Scored, mode: Mode): number {
 }
 
 /**
- * What the costs of two models of the same score are compared by. Of a decision that is made again, the costs of then are
- * known as places on the scale alone, whose end many costs share.
+ * What the costs of two models of the same score are compared by: their places on the scale, which rows have, so that a
+ * decision that is made again decides alike. Many costs share its end, where they themselves decide.
  */
 function tieCosts(one: Scored, other: Scored): readonly [number, number] {
   const isEnd = one.c === 1 && other.c === 1
-  return one.recorded && other.recorded && !isEnd ? [one.c, other.c] : [one.cost ?? Infinity, other.cost ?? Infinity]
+  return isEnd ? [one.cost ?? Infinity, other.cost ?? Infinity] : [one.c, other.c]
 }
 
 /** By UTF-16 code units, which are the same on every machine. */

@@ -85,6 +85,21 @@ describe('the score of a model', () => {
     expect(names(ranked([arm('a', { cost: 0.01 }), arm('b', { cost: 0.01 })], rules()))).to.deep.equal(['a', 'b'])
   })
 
+  it('decides ties alike when it is made again, though the costs are other ones by now', () => {
+    // The share of cost is 0, so all scores are equal. `a` and `b` are one place on the scale of seven digits.
+    const costs = { a: 0.002 * (1 + 1e-9), b: 0.002, c: 0.001 }
+    const shareless = rules({ weight: 1, benefit: 0 })
+    const first = ranked(
+      Object.entries(costs).map(([model, cost]) => arm(model, { cost })),
+      shareless,
+    )
+    expect(names(first)).to.deep.equal(['c', 'a', 'b'])
+    const again = first.map(({ model, c, rest }) =>
+      arm(model, { cost: 1 / costs[model as 'a'], recorded: { c, rest } }),
+    )
+    expect(names(ranked(again.toReversed(), shareless))).to.deep.equal(names(first))
+  })
+
   it('puts models below a share of the best mean last, and gives them no bonus', () => {
     const weak = arm('weak', { a: 2.5, b: 2.5, cost: 0.00001, bonus: 0.5 })
     const order = ranked([weak, arm('good', { cost: 0.01 })], rules())
