@@ -14,7 +14,7 @@ export interface Observation {
   /** Id of the conversation and number of the user's turn in it; null: unknown. */
   readonly conversation: string | null
   readonly turn: number | null
-  /** Hash of what was asked; null: unknown. */
+  /** Hash of what was asked; empty: nothing was, in words; null: unknown. */
   readonly ask: string | null
 }
 

@@ -21,6 +21,8 @@ const implicitWeight = 0.25
 const enough = { all: 100, key: 20 }
 /** Keys, models and sources whose rows of an hour are counted. */
 const mostNoted = 10_000
+/** The ask of a row in which nothing was asked in words: of rows before asks were kept, it is null. */
+const noWords = ''
 
 /** All that was learned, in one process. */
 export class Lessons {
@@ -73,7 +75,7 @@ export class Lessons {
     if (count >= enough.key || this.#windows.since({ model, mode, tier }, source, at - hour).length >= enough.all)
       return
     this.#noted.set(noted, count + 1)
-    const place = { model, mode, tier, key_id: key, conversation, turn, ask }
+    const place = { model, mode, tier, key_id: key, conversation, turn, ask: ask ?? noWords }
     this.rewards.append({ ...place, decision: id, source, at, reward, weight: implicitWeight })
   }
 

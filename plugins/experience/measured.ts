@@ -135,8 +135,9 @@ export class Measurements {
     return this.#alone.values().find(({ of }) => of === name)
   }
 
-  #hasAskedMore({ key, conversation, ask }: Origin): boolean {
-    const asked = ask ?? conversation ?? ''
+  #hasAskedMore({ key, ask }: Origin): boolean {
+    // Whatever has no words is one ask: what it shows is not known, so it may be the same each time.
+    const asked = ask ?? ''
     const first = this.#first.get(String(key))
     if (first === undefined) this.#first.set(String(key), { ask: asked })
     else if (first.ask !== null && first.ask !== asked) this.#first.set(String(key), { ask: null })

@@ -29,7 +29,7 @@ export interface RewardsTable {
   /** Id of the conversation, and number of the user's turn in it; null: unknown, or somebody rated the answer. */
   conversation: string | null
   turn: number | null
-  /** Hash of what was asked; null: unknown, or somebody rated the answer. */
+  /** Hash of what was asked; empty: nothing was, in words; null: unknown, or somebody rated the answer. */
   ask: string | null
 }
 

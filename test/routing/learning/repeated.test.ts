@@ -177,6 +177,23 @@ describe('a key that repeats one prompt 1,000 times, with exploration off', func
     }),
     'with a schema that no answer keeps to': (time) => ({ isFollowed: true, turn: 1 + time, fits: false }),
     'as images alone': (time) => ({ ask: null, isFollowed: true, turn: 1 + time }),
+    'as images alone, in a conversation each time that it names': (time) => ({
+      ask: null,
+      isFollowed: true,
+      conversation: `its own ${time}`,
+    }),
+    'as images alone, twice in each of many conversations': (time) => ({
+      ask: null,
+      isFollowed: true,
+      conversation: `its own ${Math.floor(time / 2)}`,
+      turn: 1 + (time % 2),
+    }),
+    'as images alone, with a schema that no answer keeps to': (time) => ({
+      ask: null,
+      isFollowed: true,
+      conversation: `its own ${time}`,
+      fits: false,
+    }),
   }
   for (const [way, beside] of Object.entries(ways))
     it(`moves no choice for another key: ${way}`, () => {
