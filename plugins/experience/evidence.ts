@@ -84,9 +84,9 @@ function oncePerTurn(rows: readonly Observation[]): readonly Observation[] {
   })
 }
 
-/** The newest row of each ask of a key. */
+/** The newest row of each ask of a key, for each reward: the success of a retry does not take back the failure before. */
 function oncePerAsk(rows: readonly Observation[]): readonly Observation[] {
-  const newest = new Map(rows.map((row) => [`${row.source} ${row.key_id} ${askOf(row)}`, row]))
+  const newest = new Map(rows.map((row) => [`${row.source} ${row.key_id} ${row.reward} ${askOf(row)}`, row]))
   const kept = new Set(newest.values())
   return rows.filter((row) => kept.has(row))
 }

@@ -171,19 +171,25 @@ function insert(rows: Observation[], row: Observation): boolean {
 }
 
 /**
- * The row that says nothing any more since there is the one at `at`, as its key repeats an ask: only the newest one
- * counts, and until the next full hour the newest one of the hours before; -1: none.
+ * The row that says nothing any more since there is the one at `at`, as its key repeats an ask: of each reward only the
+ * newest one counts, and until the next full hour the newest one of the hours before; -1: none.
  */
 function repeatedBy(rows: readonly Observation[], at: number): number {
   const inserted = rows[at] as Observation
   if (inserted.source.startsWith('explicit')) return -1
-  const same = rows.flatMap((row, index) =>
-    row.source === inserted.source && row.key_id === inserted.key_id && askOf(row) === askOf(inserted)
-      ? [{ index, hour: hourOf(row) }]
-      : [],
-  )
+  const same = rows.flatMap((row, index) => (isRepetition(row, inserted) ? [{ index, hour: hourOf(row) }] : []))
   const inHour = same.findIndex(({ hour: one }, index) => same[index + 1]?.hour === one)
   return (same[inHour] ?? (same.length > 2 ? same[0] : undefined))?.index ?? -1
+}
+
+/** Whether two rows say the same of the same ask. */
+function isRepetition(one: Observation, other: Observation): boolean {
+  return (
+    one.source === other.source &&
+    one.key_id === other.key_id &&
+    one.reward === other.reward &&
+    askOf(one) === askOf(other)
+  )
 }
 
 /** The full hour from which on a row counts that nobody gave. */

@@ -104,12 +104,12 @@ describe('implicit evidence', () => {
     expect(counted([...asked('Say OK.', 50), ...asked('And now?', 1)])).to.equal(2)
     const others = [...keys(4, 5, 1)]
     expect(implicitEvidence([...others, ...asked('Say OK.', 50)], rules)).to.deep.equal(implicitEvidence(others, rules))
-    // The newest says what holds.
-    const again = [...asked('Say OK.', 3), ...rows(1, 1, 'key', 0.25).map((row) => ({ ...row, ask: 'Say OK.' }))]
-    expect(implicitEvidence([...again, ...asked('And now?', 1)], rules).evidence).to.include({
-      successes: 0.25,
-      failures: 0.25,
-    })
+    // The success of a retry does not take back the failure before, however often both are repeated.
+    const retried = [...asked('Say OK.', 1), ...rows(1, 1, 'key', 0.25).map((row) => ({ ...row, ask: 'Say OK.' }))]
+    const both = { successes: 0.25, failures: 0.5, rows: 3 }
+    expect(implicitEvidence([...retried, ...asked('And now?', 1)], rules).evidence).to.deep.equal(both)
+    const often = Array.from({ length: 9 }, () => retried).flat()
+    expect(implicitEvidence([...often, ...asked('And now?', 1)], rules).evidence).to.deep.equal(both)
     // Of rows before asks were known, each conversation is one.
     const grown = asked(null, 9).map((row, turn) => ({ ...row, conversation: 'c', turn }))
     expect([counted(grown), counted([...grown, ...asked(null, 1)])]).to.deep.equal([0, 2])

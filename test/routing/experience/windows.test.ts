@@ -44,7 +44,7 @@ describe('the windows of experience', () => {
     expect(evidence([...busy, ...others])).to.deep.equal(evidence([...others, ...busy]))
   })
 
-  it('hold two rows at most of an ask that a key repeats: the newest, and that of the hours before', () => {
+  it('hold two rows at most of an ask and reward that a key repeats: the newest, and that of the hours before', () => {
     const hour = 3_600_000
     const told = (decision: string, more: Partial<RewardsTable> = {}) =>
       row(decision, { source: 'implicit:next_turn', ask: decision, at: hour, ...more })
@@ -58,7 +58,7 @@ describe('the windows of experience', () => {
     ]) {
       const windows = new Windows()
       for (const one of rows) windows.add(one)
-      expect(windows.since(place, 'implicit:next_turn', 0)).to.have.length(252)
+      expect(windows.since(place, 'implicit:next_turn', 0)).to.have.length(253)
       // Within the hour nothing changes.
       const now = 2 * hour + 999 * 60_000
       const count = (time: number) => windows.evidence(place, rules, time)
@@ -66,6 +66,21 @@ describe('the windows of experience', () => {
       expect(count(now)).to.deep.equal(count(now + 60_000))
       expect(count(now + hour)).not.to.deep.equal(count(now))
     }
+  })
+
+  it('count a failure though its retry succeeded, and hold no more of it however often that happens', () => {
+    const hour = 3_600_000
+    const windows = new Windows()
+    const told = (decision: string, more: Partial<RewardsTable>) =>
+      windows.add(row(decision, { source: 'implicit:next_turn', weight: 0.25, at: hour, ...more }))
+    told('something else', { ask: 'else' })
+    for (let count = 0; count < 50; count++) {
+      told(`failed ${count}`, { ask: 'one', reward: 0, at: hour + 2 * count })
+      told(`retried ${count}`, { ask: 'one', reward: 1, at: hour + 2 * count + 1 })
+    }
+    const { successes, failures, rows: count } = windows.evidence(place, rules, 3 * hour)
+    expect([successes, failures, count]).to.deep.equal([0.5, 0.25, 3])
+    expect(windows.since(place, 'implicit:next_turn', 0)).to.have.length(3)
   })
 
   it('take half of the other tiers where nothing was observed, and five observations at most', () => {
