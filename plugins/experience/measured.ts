@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 
 /** Models that are remembered; a catalog rarely has as many. Then API keys, and models of keys with one prompt. */
 const most = { models: 500, keys: 10_000, alone: 1_000 }
-/** Newest values that count: of all, and of one API key. Of a conversation one counts, so a repeated prompt is one. */
+/** Newest values that count: of all, and of one API key. Of a conversation one counts, and of an ask of a key. */
 const newest = { all: 50, key: 10 }
 /** Milliseconds after which a try says nothing about reliability. */
 const tryCounts = 600_000
@@ -227,7 +227,7 @@ function hourOf(time: number): number {
   return Math.floor(time / 3_600_000)
 }
 
-/** The newest values of a kind, as many of each API key and conversation as may count. */
+/** The newest values of a kind, as many of each API key, conversation and ask as may count. */
 class Newest<T> {
   /** The oldest first, with the origin of each. */
   readonly #values: T[] = []
@@ -237,25 +237,35 @@ class Newest<T> {
     return this.#values
   }
 
-  /** Returns the value that this one takes the place of; undefined: none. */
-  add(value: T, from?: Origin): T | undefined {
+  /** Returns the values that this one takes the place of. */
+  add(value: T, from?: Origin): readonly T[] {
     const gone = this.#replacedBy(from)
     this.#values.push(value)
     this.#origins.push(from)
-    if (gone < 0) return undefined
-    this.#origins.splice(gone, 1)
-    return this.#values.splice(gone, 1)[0]
+    return gone.toReversed().flatMap((at) => {
+      this.#origins.splice(at, 1)
+      return this.#values.splice(at, 1)
+    })
   }
 
-  /** The earlier value of the conversation, else the oldest one of a key or of all that have enough; -1: there is room. */
-  #replacedBy(from: Origin | undefined): number {
-    const all = this.#values.length < newest.all ? -1 : 0
-    if (from === undefined) return all
-    const { key, conversation } = from
-    const same = conversation === null ? -1 : this.#origins.findIndex((one) => one?.conversation === conversation)
-    if (same >= 0) return same
-    const ofKey = this.#origins.filter((one) => one?.key === key).length
-    return ofKey < newest.key ? all : this.#origins.findIndex((one) => one?.key === key)
+  /**
+   * Where the earlier values of the conversation and of the ask are, else the oldest one of a key or of all that have
+   * enough, in ascending order.
+   */
+  #replacedBy(from: Origin | undefined): readonly number[] {
+    const oldest = this.#values.length < newest.all ? [] : [0]
+    if (from === undefined) return oldest
+    const { key, conversation, ask } = from
+    const same = this.#where(
+      (one) => (conversation !== null && one.conversation === conversation) || (one.key === key && one.ask === ask),
+    )
+    if (same.length > 0) return same
+    const ofKey = this.#where((one) => one.key === key)
+    return ofKey.length < newest.key ? oldest : ofKey.slice(0, 1)
+  }
+
+  #where(isMeant: (origin: Origin) => boolean): readonly number[] {
+    return this.#origins.flatMap((origin, at) => (origin && isMeant(origin) ? [at] : []))
   }
 }
 
@@ -277,10 +287,10 @@ class Figures {
   }
 
   add(value: number, from?: Origin): void {
-    const gone = this.#newest.add(value, from)
+    const replaced = this.#newest.add(value, from)
     const place = this.#sorted.findIndex((other) => other > value)
     this.#sorted.splice(place < 0 ? this.#sorted.length : place, 0, value)
-    if (gone !== undefined) this.#sorted.splice(this.#sorted.indexOf(gone), 1)
+    for (const gone of replaced) this.#sorted.splice(this.#sorted.indexOf(gone), 1)
     this.#mean = undefined
   }
 

@@ -55,7 +55,7 @@ describe('what is measured of models', () => {
     expect(measured.now('m', 'SIMPLE').inputRatio, 'nothing to compare').to.equal(0.5)
   })
 
-  it('takes at most ten of a key, and one of a conversation', () => {
+  it('takes at most ten of a key, and one of a conversation and of an ask', () => {
     const measured = new Measurements()
     const of = (key: string, conversation: string | null, output: number) => {
       const from = { key, conversation, ask: conversation }
@@ -81,9 +81,34 @@ describe('what is measured of models', () => {
     // 39 of the four keys, ten of the busy one, and the one that is repeated.
     expect(reliability).to.be.closeTo((39 + 4.9) / 55, 1e-12)
     // The newest of a conversation counts, and of a key the newest ten.
-    for (let count = 0; count < 10; count++) of('busy', null, 100)
+    for (let count = 0; count < 10; count++) of('busy', `newer ${count}`, 100)
     of('monitor', 'again and again', 100)
     expect(measured.now('m', 'MEDIUM', 0)).to.include({ slowFirstByte: 101 })
+  })
+
+  it('takes one of an ask that a key repeats after it has asked something else, in whatever conversation', () => {
+    const measured = new Measurements()
+    const told = (key: string, conversation: string, ask: string | null, output: number) => {
+      const from = { key, conversation, ask }
+      measured.tried('m', output < 1_000, 0, from)
+      measured.answered({ ...answer, output, firstByte: output }, 0, from)
+    }
+    for (let count = 0; count < 12; count++) told(`key ${count % 2}`, `own ${count}`, `ask ${count}`, 100 + count)
+    const shown = () => measured.now('m', 'MEDIUM', 0)
+    expect(shown()).to.include({ output: 106, slowFirstByte: 111 })
+    told('monitor', 'first', 'something else', 100)
+    for (const ask of ['Say OK.', null]) {
+      const before = shown()
+      told('monitor', `${ask}`, ask, 9_000)
+      const once = shown()
+      for (let count = 0; count < 1_000; count++) told('monitor', `${ask} ${count}`, ask, 9_000)
+      expect(shown()).to.deep.equal(once).and.not.to.deep.equal(before)
+    }
+    // A value that repeats a conversation and an ask takes the place of both.
+    told('monitor', 'first', 'Say OK.', 1)
+    for (let count = 0; count < 3; count++) told('monitor', `${count}`, 'another', 2)
+    told('monitor', 'null 999', null, 3)
+    expect(shown()).to.include({ output: 104, slowFirstByte: 111 })
   })
 
   it('counts for everybody once its key has asked a second thing, and until then for that key alone', () => {
@@ -99,9 +124,13 @@ describe('what is measured of models', () => {
     }
     const nothing = [null, null, false]
     for (let count = 1; count < 8; count++) told('monitor', 'Say OK.', 100 * count)
-    expect([seenBy('monitor'), seenBy('other'), seenBy()]).to.deep.equal([[400, 400, true], nothing, [400, 400, true]])
+    expect([seenBy('monitor'), seenBy('other'), seenBy()]).to.deep.equal([
+      [null, 700, true],
+      nothing,
+      [null, 700, true],
+    ])
     told('other', 'one', 10)
-    expect(seenBy('monitor')).to.deep.equal([400, 400, true])
+    expect(seenBy('monitor')).to.deep.equal([null, 700, true])
     told('other', 'two', 20)
     expect([seenBy('monitor'), seenBy('other'), seenBy()]).to.deep.equal(
       Array.from({ length: 3 }, () => [null, 10, true]),

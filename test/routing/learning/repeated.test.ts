@@ -204,6 +204,12 @@ describe('a key that repeats one prompt 1,000 times, with exploration off', func
     expect(moved((time) => ({ key: `key of ${time}`, conversation: `its own ${time}` }))).to.deep.equal(none)
   })
 
+  it('moves next to no choice once it has asked one other thing', () => {
+    const asElse: Beside = (time) => ({ conversation: `its own ${time}`, ...(time === 0 && { ask: 'Who are you?' }) })
+    // Of 15,000 choices. One value for each conversation would move 40.
+    expect(moved(asElse).reduce((all, one) => all + one, 0)).to.be.at.most(5)
+  })
+
   it('would move some if it were not one prompt', () => {
     const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0)
     const figures = moved((time) => ({ ask: `ask ${time}`, conversation: `its own ${time}` }))
