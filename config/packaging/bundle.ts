@@ -59,6 +59,8 @@ const addresses: Plugin = {
   name: 'addresses',
   transform(code, id) {
     if (!id.startsWith(root) || id.includes('node_modules')) return undefined
+    // Files that `sluice new` writes find their neighbours from where they are written.
+    if (placeOf(id).startsWith('engine/cli/template/')) return undefined
     checkBeside(code, id)
     return code
       .replace(/^const require = createRequire\(import\.meta\.url\)$/m, '')
