@@ -7,8 +7,8 @@ const unwrapped: ReadonlySet<string> = new Set(elements.unwrapped)
 /** Most characters of an opening tag, and of the blanks before it. */
 const tag = 400
 const indent = 100
-/** Most closing tags that are looked at in the tail of a text, and most opening ones of known elements. */
-const most = { closing: 50, opening: 500 }
+/** Most closing tags that are looked at in the tail of a text, most opening ones of known elements, and most elements of a text that has nothing else. */
+const most = { closing: 50, opening: 500, alone: 50 }
 
 /**
  * A text without the elements that clients put into what a user says: reminders, state of an editor, output of
@@ -36,12 +36,13 @@ export function withoutInjected(text: string, cut = false): string {
   return kept.length === 0 ? text : kept.join('') + text.slice(from)
 }
 
-/** Whether a text has nothing but such elements, in which the user says nothing. */
+/** Whether a text has nothing but such elements, in which the user says nothing. One with more than fifty is taken for something that is said. */
 export function isInjected(text: string, cut = false): boolean {
   const open = new Set<string>()
-  for (let at = 0; ;) {
+  for (let at = 0, seen = 0; ; seen++) {
     while (at < text.length && isBlank(text, at)) at++
     if (at >= text.length) return true
+    if (seen === most.alone) return false
     const opening = text[at] === '<' ? openingAt(text, at) : undefined
     const element = opening && elementAt(text, opening, cut, open)
     if (!element || element.inner.trim() !== '') return false

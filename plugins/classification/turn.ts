@@ -1,10 +1,24 @@
 import type { GenerateRequest, Item, Message } from '../../engine/index.ts'
 import { clean } from './clean.ts'
 import type { Cleaned } from './clean.ts'
+import { isBlank } from './courtesy.ts'
 import { isInjected } from './injected.ts'
 
-/** Characters of a message in which something is looked for that its client did not put there. */
+/**
+ * Characters of a request in which something is looked for that its client did not put there, and what each message
+ * counts beside its own. Beyond them a message is taken for one in which the user says something, so that the loop is
+ * not held up by many messages.
+ */
 const looked = 24_000
+const perMessage = 100
+
+/** What was found of the messages of a request, and the characters that are left to look at. */
+interface Looking {
+  readonly found: Map<Message, boolean>
+  left: number
+}
+
+const lookings = new WeakMap<readonly Item[], Looking>()
 
 /** The last turn of the user, and where it ends. */
 export interface Turn extends Cleaned {
@@ -48,7 +62,7 @@ export function countTurns(items: readonly Item[]): number {
   let within = false
   for (const item of items) {
     if (!isUser(item)) within = false
-    else if (!within && speaks(item)) {
+    else if (!within && speaks(items, item)) {
       within = true
       turns++
     }
@@ -60,7 +74,7 @@ export function countTurns(items: readonly Item[]): number {
 function turnEnd(items: readonly Item[], end: number): number {
   for (let at = end; at > 0; at--) {
     const item = items[at - 1]
-    if (isUser(item) && speaks(item)) return at
+    if (isUser(item) && speaks(items, item)) return at
   }
   return 0
 }
@@ -80,12 +94,26 @@ function isUser(item: Item | undefined): item is Message {
   return item?.type === 'message' && item.role === 'user'
 }
 
-/** Whether the user says or shows anything in a message. */
-function speaks({ content }: Message): boolean {
-  return content.some((part) => {
-    if (part.type !== 'text') return part.type !== 'refusal'
-    return !isInjected(part.text.slice(0, looked), part.text.length > looked)
-  })
+/** Whether the user says or shows anything in a message of a request. */
+function speaks(items: readonly Item[], message: Message): boolean {
+  const looking = lookings.get(items) ?? { found: new Map<Message, boolean>(), left: looked }
+  lookings.set(items, looking)
+  const known = looking.found.get(message)
+  if (known !== undefined) return known
+  const says = looking.left <= 0 || message.content.some((part) => saysSomething(part, looking))
+  looking.found.set(message, says)
+  return says
+}
+
+function saysSomething(part: Message['content'][number], looking: Looking): boolean {
+  if (part.type !== 'text') return part.type !== 'refusal'
+  const { text } = part
+  // Most texts begin with a word.
+  if (text !== '' && text[0] !== '<' && !isBlank(text, 0)) return true
+  if (looking.left <= 0) return true
+  const most = looking.left
+  looking.left -= perMessage + text.length
+  return !isInjected(text.slice(0, most), text.length > most)
 }
 
 function textOf(messages: readonly Message[]): string {
