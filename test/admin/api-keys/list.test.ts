@@ -84,7 +84,7 @@ function contract(database: () => string | undefined): void {
     ['tag=team:red', ['bravo', 'tool']],
     ['tag=env:a:b', ['Alpha']],
     ['tag=team:red&tag=team:blue', ['Alpha', 'bravo', 'tool']],
-    ['search=AL', ['Alpha']],
+    ['search=ALPH', ['Alpha']],
     ['search=cdef', ['test', 'tool']],
     ['model=s', ['Alpha', 'bravo', 'test', 'unset']],
     ['model=large', ['bravo', 'delta', 'test', 'tool', 'unset']],
