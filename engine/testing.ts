@@ -73,8 +73,11 @@ export async function openGateway({ config = {}, plugins = [] }: TestGatewayOpti
       upstream,
       signIn: signingIn(gateway, url),
       async close() {
-        await gateway.close(1000)
-        await discard()
+        try {
+          await gateway.close(1000)
+        } finally {
+          await discard()
+        }
       },
     }
   } catch (error) {
@@ -85,11 +88,16 @@ export async function openGateway({ config = {}, plugins = [] }: TestGatewayOpti
 
 /** The entry of `plugins:` for a plugin. */
 async function entryOf(plugin: string | object, folder: string, index: number): Promise<string> {
-  if (typeof plugin === 'string') return plugin.startsWith('.') ? resolve(plugin) : plugin
+  if (typeof plugin === 'string') return placed(plugin)
   const file = join(folder, `plugin-${index + 1}.js`)
   const at = given.push(plugin) - 1
   await writeFile(file, `import { given } from ${JSON.stringify(import.meta.url)}\nexport default given[${at}]\n`)
   return file
+}
+
+/** A path of a test, which is relative to its working directory. */
+function placed(path: string): string {
+  return path.startsWith('.') ? resolve(path) : path
 }
 
 async function completed(
@@ -107,7 +115,7 @@ async function completed(
     ...config,
     listen: { host: '127.0.0.1', port: 0 },
     database: { url: `sqlite:${join(folder, 'sluice.db')}` },
-    plugins: [...((config['plugins'] ?? []) as readonly string[]), ...plugins],
+    plugins: [...((config['plugins'] ?? []) as readonly string[]).map(placed), ...plugins],
     ...(typeof pipelines === 'string' && !isAbsolute(pipelines) ? { pipelines: resolve(pipelines) } : {}),
     providers: listed('providers').map((one) => (one.name === 'scripted' ? { base_url: url, ...one } : one)),
     models: listed('models'),

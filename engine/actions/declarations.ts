@@ -39,18 +39,25 @@ function isPath(path: string): boolean {
   return first === '' && segments.length > 0 && segments.every((one) => /^(?::[a-z][a-z0-9_]*|[\w.~-]+)$/.test(one))
 }
 
+/** Who asks looks at the words alone: a further word, or one with another value, would open an action to others. */
 function isAccess(access: unknown): boolean {
   if (!isObject(access)) return false
-  const { role, also = [], public: open, reason, key, ...unknown } = access
-  // Who asks looks at the words alone: a word with another value would open the action to others than it says.
-  const [word, another] = ['role', 'key', 'public'].filter((one) => Object.hasOwn(access, one))
-  if (another !== undefined || Object.keys(unknown).length > 0) return false
-  if (Object.hasOwn(access, 'also') !== (word === 'role' && Object.hasOwn(access, 'also'))) return false
-  if (Object.hasOwn(access, 'reason') !== (word === 'public')) return false
-  if (word === 'public') return open === true && typeof reason === 'string' && reason !== ''
-  if (word === 'key') return key === true
-  const sessions = Array.isArray(also) && also.every((one) => one === 'pending' || one === 'over')
-  return sessions && (role === 'viewer' || role === 'admin' || role === 'any')
+  const { role, also = [], public: open, reason, key } = access
+  switch (Object.keys(access).sort().join(' ')) {
+    case 'public reason':
+      return open === true && typeof reason === 'string' && reason !== ''
+    case 'key':
+      return key === true
+    case 'role':
+    case 'also role':
+      return isRole(role) && Array.isArray(also) && also.every((one) => one === 'pending' || one === 'over')
+    default:
+      return false
+  }
+}
+
+function isRole(role: unknown): boolean {
+  return role === 'viewer' || role === 'admin' || role === 'any'
 }
 
 function isWrites(writes: unknown): boolean {
