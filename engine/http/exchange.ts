@@ -50,7 +50,8 @@ export function runExchange(
   const { ingress } = slots
   if (ingress?.headers['traceparent'] !== undefined) scope.trace ??= traceContext(ingress.headers)
   const exchange = new Exchange(pipeline, codec, slots, scope, send)
-  return exchanges.heard ? tellExchange(pipeline, slots, scope, () => exchange.run()) : exchange.run()
+  if (exchanges.heard) exchange.over = tellExchange(pipeline.name, codec?.protocol, slots, scope)
+  return exchange.run()
 }
 
 /** A single object is what the exchange runs with and its end, because one is created per request. */
@@ -60,6 +61,8 @@ class Exchange extends Later<Ended> {
   readonly slots: Bag
   readonly scope: ExchangeScope
   readonly send: Send
+  /** Reports the end; absent: nobody listens. */
+  over: ReturnType<typeof tellExchange> | undefined
 
   constructor(
     pipeline: CompiledPipeline,
@@ -90,6 +93,16 @@ class Exchange extends Later<Ended> {
       this.#refuse(thrown)
     }
     return this
+  }
+
+  override end(value: Ended): void {
+    this.over?.(value.outcome)
+    super.end(value)
+  }
+
+  override fail(error: unknown): void {
+    this.over?.(undefined, error)
+    super.fail(error)
   }
 
   #answer(): void {

@@ -1,56 +1,73 @@
 import type { Bag } from '../pipeline/bag.ts'
-import type { Eventual } from '../pipeline/later.ts'
-import type { CompiledPipeline } from '../pipeline/run.ts'
 import type { Outcome } from '../spec/slots.ts'
 import type { ToldExchange } from '../spec/telling.ts'
 import { exchanges, toldError } from '../telling/telling.ts'
 import type { ExchangeScope } from './scope.ts'
 
-/** Runs an exchange and reports its start and end. */
-export async function tellExchange<E extends { readonly outcome: Outcome }>(
-  { name }: CompiledPipeline,
+/**
+ * Reports the start of an exchange.
+ * @param protocol the protocol of the pipeline's clients
+ * @returns reports the end: its outcome, or what was thrown; without a promise, because there is one per request
+ */
+export function tellExchange(
+  pipeline: string,
+  protocol: string | undefined,
   slots: Bag,
   scope: ExchangeScope,
-  run: () => Eventual<E>,
-): Promise<E> {
-  const message = begun(name, slots, scope)
+): (outcome: Outcome | undefined, thrown?: unknown) => void {
+  const message = begun(pipeline, protocol, slots, scope)
   const over = exchanges.begin(message)
   scope.trace = message.trace
-  try {
-    const ended = await run()
-    const { error } = ended.outcome
-    over(
-      error && { code: error.code, ...(error.at === undefined ? {} : { at: error.at }) },
-      known(slots, ended.outcome),
-    )
-    return ended
-  } catch (thrown) {
-    over(toldError(thrown))
-    throw thrown
+  return (outcome, thrown) => {
+    if (outcome === undefined) return over(toldError(thrown))
+    addKnown(message, slots, outcome)
+    const { error } = outcome
+    over(error && { code: error.code, ...(error.at === undefined ? {} : { at: error.at }) })
   }
 }
 
-function begun(pipeline: string, { ingress }: Bag, { id, parent, trace }: ExchangeScope): ToldExchange {
-  return {
-    id,
-    pipeline,
-    ...(parent === undefined ? {} : { parent }),
-    ...(ingress ? { transport: ingress.transport, method: ingress.method, path: ingress.path } : {}),
-    ...(trace === undefined ? {} : { trace }),
+function begun(
+  pipeline: string,
+  protocol: string | undefined,
+  { ingress }: Bag,
+  { id, parent, trace }: ExchangeScope,
+): ToldExchange {
+  const message: { -readonly [K in keyof ToldExchange]: ToldExchange[K] } = { id, pipeline }
+  if (parent !== undefined) message.parent = parent
+  if (protocol !== undefined) message.protocol = protocol
+  if (ingress) {
+    message.transport = ingress.transport
+    message.method = ingress.method
+    message.path = ingress.path
   }
+  if (trace !== undefined) message.trace = trace
+  return message
 }
 
-/** What is known about an exchange at its end. */
-function known(slots: Bag, { status, result, bytes, firstByte }: Outcome): Partial<ToldExchange> {
+/** Adds what is known at the end, field by field: a copy would cost more than the message. */
+function addKnown(message: ToldExchange, slots: Bag, { status, result, bytes, firstByte, duration }: Outcome): void {
   const { principal, request, model, bill } = slots
-  return {
-    status,
-    result,
-    bytes,
-    ...(firstByte === undefined ? {} : { firstByte }),
-    ...(principal?.kind === 'key' ? { key: { id: principal.id, name: principal.name } } : {}),
-    ...(request ? { operation: request.operation, protocol: request.protocol, stream: request.stream } : {}),
-    ...(model ? { model: model.model.name, provider: model.provider.name } : {}),
-    ...(bill ? { bill } : {}),
+  message.status = status
+  message.result = result
+  message.bytes = bytes
+  message.lastByte = duration
+  if (firstByte !== undefined) message.firstByte = firstByte
+  if (principal?.kind === 'key') {
+    message.key = { id: principal.id, name: principal.name }
+    if (principal.tags !== undefined) message.tags = principal.tags
   }
+  const member = principal?.kind === 'member' ? principal.id : principal?.owner
+  if (member !== undefined) message.member = member
+  if (request) {
+    message.operation = request.operation
+    message.protocol = request.protocol
+    message.stream = request.stream
+    if (request.model !== '') message.requested = request.model.slice(0, 128)
+  }
+  if (model) {
+    message.model = model.model.name
+    message.record = model.model.record ?? model.model.name
+    message.provider = model.provider.name
+  }
+  if (bill) message.bill = bill
 }

@@ -37,6 +37,8 @@ export interface Deployment {
 /** A configured model, with the field names of the configuration file. */
 export interface ModelRecord {
   readonly name: string
+  /** Name of the record, if that is a pattern, and `name` is one of the many names that it fits. */
+  readonly record?: string
   /** The provider of its first place. */
   readonly provider: string
   /** The provider's name of the model at its first place. */

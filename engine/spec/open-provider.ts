@@ -40,6 +40,8 @@ export interface Call {
   readonly model: string
   /** The clients' name of the model, for error messages; default: `model`. */
   readonly publicName?: string
+  /** Name of the model's record, for what is told of the call. */
+  readonly record?: string
   /** The trace context to send as the headers `traceparent` and `tracestate`. */
   readonly trace?: TraceContext
   /**
@@ -55,7 +57,7 @@ export interface Call {
 /** A request for a socket to an upstream. */
 export interface Dial extends Pick<
   Call,
-  'operation' | 'protocol' | 'clientHeaders' | 'model' | 'publicName' | 'scope' | 'trace'
+  'operation' | 'protocol' | 'clientHeaders' | 'model' | 'publicName' | 'record' | 'scope' | 'trace'
 > {
   /** The query of the address, with the model if the protocol names it there. */
   readonly query: URLSearchParams

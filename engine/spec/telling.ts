@@ -52,19 +52,31 @@ export interface ToldExchange extends ToldEnd {
   readonly path?: string
   /** The incoming trace context. It may be replaced at the start; the new one is then passed on to providers. */
   trace?: TraceContext
+  /** The protocol of the pipeline's clients; at the end that of the request, if it has one. */
+  protocol?: string
   // This and the following fields are known at the end.
   status?: number
   result?: 'completed' | 'failed' | 'client_closed'
-  /** Milliseconds from its start. */
+  /** Milliseconds from its start to the first byte, and to the last byte, of its answer. */
   firstByte?: number
+  lastByte?: number
+  /** Milliseconds from its start to the first event, and to the last one, with content of a stream. */
+  firstContent?: number
+  lastContent?: number
   bytes?: number
   /** Id and name of the API key. */
   key?: { readonly id: string; readonly name: string }
+  /** Id of the member who asked, or who owns the API key. */
+  member?: string
+  /** Labels of the API key. */
+  tags?: Readonly<Record<string, string>>
   operation?: Operation
-  protocol?: string
   stream?: boolean
-  /** The model that served, or was tried last; names of the configuration. */
+  /** The model that the client asked for, in at most 128 characters. */
+  requested?: string
+  /** The model that served, or was tried last, and its record: another name if the record is a pattern. */
   model?: string
+  record?: string
   provider?: string
   /** Set if its pipeline computes the slot `bill`. */
   bill?: Bill
@@ -105,6 +117,8 @@ export interface ToldCall extends ToldEnd {
   readonly protocol?: string
   /** The provider's name of the model. */
   readonly model: string
+  /** Name of the model's record. Absent: the provider answers in neutral form. */
+  readonly record?: string
   /** The trace context for the provider. It may be replaced at the start. */
   trace?: TraceContext
   /** The upstream's status; one of 400 or more is not an error of the call. */

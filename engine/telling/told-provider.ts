@@ -1,7 +1,7 @@
 import type { Operation } from '../spec/operation.ts'
 import type { Dialed } from '../spec/leg.ts'
 import type { Answer, Call, Dial, Offer, Provider } from '../spec/open-provider.ts'
-import type { Source } from '../spec/source.ts'
+import type { Flow, Sink, Source } from '../spec/source.ts'
 import type { Scope } from '../spec/scope.ts'
 import type { ToldCall, ToldError } from '../spec/telling.ts'
 import { calls, toldError } from './telling.ts'
@@ -32,18 +32,19 @@ export function toldProvider(provider: Provider, callee: Callee): Provider {
 }
 
 function sendTold(send: (call: Call) => Promise<Answer>, call: Call, callee: Callee): Promise<Answer> {
-  const { scope, operation, protocol, model, trace = scope.trace } = call
+  const { scope, operation, protocol, model, record, trace = scope.trace } = call
   if (!calls.heard) return send(trace === call.trace ? call : { ...call, ...(trace ? { trace } : {}) })
-  const { message, over } = begin(callee, scope, { operation, protocol, model, ...(trace ? { trace } : {}) })
-  const started = performance.now()
-  return send({ ...call, ...(message.trace ? { trace: message.trace } : {}) }).then(
-    (answer) => {
-      message.status = answer.status
-      message.firstByte = performance.now() - started
-      return { ...answer, body: toldSource(answer.body, over) }
-    },
-    (thrown: unknown) => over.failed(thrown),
+  const { message, over } = begin(callee, scope, {
+    operation,
+    protocol,
+    model,
+    ...(record === undefined ? {} : { record }),
+    ...(trace ? { trace } : {}),
+  })
+  const sent = send(
+    message.trace === call.trace ? call : { ...call, ...(message.trace ? { trace: message.trace } : {}) },
   )
+  return new ToldAnswer(sent, message, over)
 }
 
 async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, callee: Callee): Promise<Dialed> {
@@ -78,7 +79,7 @@ interface Over {
 function begin(
   { name, type }: Callee,
   scope: Scope,
-  asked: Pick<ToldCall, 'operation' | 'protocol' | 'model' | 'trace'>,
+  asked: Pick<ToldCall, 'operation' | 'protocol' | 'model' | 'record' | 'trace'>,
 ): { readonly message: ToldCall; readonly over: Over } {
   const message: ToldCall = { exchange: scope.id, attempt: scope.attempt, provider: name, type, ...asked }
   const tell = calls.begin(message)
@@ -96,29 +97,89 @@ function begin(
   return { message, over }
 }
 
-function toldSource(source: Source, over: Over): Source {
-  return {
-    open(sink) {
-      const flow = source.open({
-        data: (chunk) => sink.data(chunk),
-        end() {
-          over.ended()
-          sink.end()
-        },
-        fail(error) {
-          over.broke(toldError(error))
-          sink.fail(error)
-        },
-      })
-      return {
-        pause: () => flow.pause(),
-        resume: () => flow.resume(),
-        cancel(reason) {
-          over.cancelled()
-          flow.cancel(reason)
-        },
-      }
-    },
+/**
+ * The answer to a call, as its reader sees it, and the body that it reads. One object in place of promises and closures,
+ * because there is one per request: `then` is that of the provider's promise.
+ */
+class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
+  readonly [Symbol.toStringTag] = 'Promise'
+  readonly #sent: Promise<Answer>
+  readonly #message: ToldCall
+  readonly #over: Over
+  readonly #began = performance.now()
+  #body: Source | undefined
+  #sink: Sink | undefined
+  #flow: Flow | undefined
+
+  constructor(sent: Promise<Answer>, message: ToldCall, over: Over) {
+    this.#sent = sent
+    this.#message = message
+    this.#over = over
+  }
+
+  then<A = Answer, B = never>(
+    answered?: ((answer: Answer) => A | PromiseLike<A>) | null,
+    failed?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#sent.then(
+      (answer) => {
+        const told = this.#begun(answer)
+        return answered ? answered(told) : (told as A)
+      },
+      (error: unknown) => {
+        this.#over.broke(toldError(error))
+        if (failed) return failed(error)
+        throw error
+      },
+    )
+  }
+
+  catch<B = never>(failed?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Answer | B> {
+    return this.then(undefined, failed)
+  }
+
+  finally(settled?: (() => void) | null): Promise<Answer> {
+    return this.then().finally(settled)
+  }
+
+  open(sink: Sink): Flow {
+    this.#sink = sink
+    this.#flow = this.#body?.open(this)
+    return this
+  }
+
+  data(chunk: Uint8Array): void {
+    this.#sink?.data(chunk)
+  }
+
+  end(): void {
+    this.#over.ended()
+    this.#sink?.end()
+  }
+
+  fail(error: Error): void {
+    this.#over.broke(toldError(error))
+    this.#sink?.fail(error)
+  }
+
+  pause(): void {
+    this.#flow?.pause()
+  }
+
+  resume(): void {
+    this.#flow?.resume()
+  }
+
+  cancel(reason: Error): void {
+    this.#over.cancelled()
+    this.#flow?.cancel(reason)
+  }
+
+  #begun(answer: Answer): Answer {
+    this.#message.status = answer.status
+    this.#message.firstByte ??= performance.now() - this.#began
+    this.#body = answer.body
+    return { status: answer.status, headers: answer.headers, body: this }
   }
 }
 

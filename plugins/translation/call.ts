@@ -271,6 +271,7 @@ function ask(upstream: Upstream, calling: Calling): Promise<Answer> {
     stream: request.stream,
     model: model.upstream_model,
     publicName: model.name,
+    record: model.record ?? model.name,
     timeouts,
     scope,
     once: settings.once,
