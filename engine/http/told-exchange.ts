@@ -62,7 +62,7 @@ function addKnown(message: ToldExchange, slots: Bag, { status, result, bytes, fi
     message.operation = request.operation
     message.protocol = request.protocol
     message.stream = request.stream
-    if (request.model !== '') message.requested = request.model.slice(0, 128)
+    if (request.model !== '') message.requested = () => request.model.slice(0, 128)
   }
   if (model) {
     message.model = model.model.name

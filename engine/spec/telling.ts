@@ -72,8 +72,8 @@ export interface ToldExchange extends ToldEnd {
   tags?: Readonly<Record<string, string>>
   operation?: Operation
   stream?: boolean
-  /** The model that the client asked for, in at most 128 characters. */
-  requested?: string
+  /** The model that the client asked for, in at most 128 characters. It is a text of the client, so it is made when asked for. */
+  requested?: () => string
   /** The model that served, or was tried last, and its record: another name if the record is a pattern. */
   model?: string
   record?: string
