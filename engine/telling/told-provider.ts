@@ -139,7 +139,7 @@ class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
   }
 
   finally(settled?: (() => void) | null): Promise<Answer> {
-    return this.then().finally(settled)
+    return this.then((answer) => answer).finally(settled)
   }
 
   open(sink: Sink): Flow {
