@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ago } from '../format.ts'
 import { Status } from '../parts/Status.tsx'
-import { systemInfo } from './attention.ts'
-import { configurationStatus } from './status.ts'
+import { systemInfo } from '../api/attention.ts'
+import { configurationStatus } from '../api/status.ts'
 import { words } from './words.ts'
 
 /** Which configuration runs, at the foot of the rail. */

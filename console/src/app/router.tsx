@@ -9,10 +9,10 @@ import {
 import type { AnyRouter } from '@tanstack/react-router'
 import { isSetupNeeded } from '../api/account.ts'
 import { heldSession } from '../api/session.ts'
-import { whenAnswered } from './load.ts'
+import { whenAnswered } from '../parts/load.ts'
 import { Toasts } from '../parts/toast.tsx'
-import { parseSearch, printSearch } from './search.ts'
-import type { Search } from './search.ts'
+import { parseSearch, printSearch } from '../parts/search.ts'
+import type { Search } from '../parts/search.ts'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({

@@ -1,7 +1,7 @@
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { Attention } from './Attention.tsx'
-import { whenAnswered } from './load.ts'
+import { whenAnswered } from '../parts/load.ts'
 import { Rail } from './Rail.tsx'
 import { SessionOver } from './SessionOver.tsx'
 import { TopBar } from './TopBar.tsx'

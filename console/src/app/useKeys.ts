@@ -2,15 +2,10 @@ import { useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { keysAreOn } from '../parts/letter-keys.ts'
 import { useLive } from '../parts/useLive.ts'
 import { rail, screenAt } from './rail-screens.ts'
 import { useIsShown } from './Rail.tsx'
-
-const place = 'sluice-keys'
-
-/** Whether single letters act; kept per browser (WCAG 2.1.4). */
-export const keysAreOn = (): boolean => localStorage.getItem(place) !== 'off'
-export const switchKeys = (on: boolean): void => localStorage.setItem(place, on ? 'on' : 'off')
 
 /** How long after `g` the letter of a screen is waited for. */
 const patienceMilliseconds = 1500

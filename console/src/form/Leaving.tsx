@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
-import { oneOf } from '../app/search.ts'
-import type { Search } from '../app/search.ts'
+import { oneOf } from '../parts/search.ts'
+import type { Search } from '../parts/search.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { words } from './words.ts'

@@ -1,6 +1,6 @@
 import { Fragment, useState } from 'react'
 import type { KeyboardEvent, MouseEvent } from 'react'
-import { allOf, useAddress } from '../app/search.ts'
+import { allOf, useAddress } from './search.ts'
 import { shared } from '../words.ts'
 import { added, leaving } from './FilterBar.tsx'
 import { Menu } from './Menu.tsx'

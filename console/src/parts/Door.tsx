@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { ReactNode } from 'react'
-import { Mark } from '../app/Mark.tsx'
+import { Mark } from './Mark.tsx'
 import { shared } from '../words.ts'
 import classes from './Door.module.css'
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { ReactNode } from 'react'
-import { notePlace } from '../app/recent.ts'
+import { notePlace } from './recent.ts'
 import { shared } from '../words.ts'
 import classes from './Page.module.css'
 

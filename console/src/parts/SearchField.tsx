@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { oneOf, useAddress } from '../app/search.ts'
+import { oneOf, useAddress } from './search.ts'
 import { Icon } from './Icon.tsx'
 import classes from './SearchField.module.css'
 

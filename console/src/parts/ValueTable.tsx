@@ -1,4 +1,4 @@
-import { useZone } from '../app/zone.ts'
+import { useZone } from './zone.ts'
 import { minute } from '../format.ts'
 import { shared } from '../words.ts'
 import type { Mark, Series } from './series.ts'

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { Query } from '../api/ask.ts'
-import { allOf, oneOf, useAddress } from '../app/search.ts'
+import { allOf, oneOf, useAddress } from './search.ts'
 import { shared } from '../words.ts'
 import { withLeaving } from './FilterBar.tsx'
 import type { FilterField } from './FilterBar.tsx'

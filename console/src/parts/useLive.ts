@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { onSilence, secondsOfSilence } from '../api/silence.ts'
-import { oneOf, useAddress } from '../app/search.ts'
+import { oneOf, useAddress } from './search.ts'
 
 /** What keeps live data from moving, and what a stream of the page says of itself. */
 interface LiveState {

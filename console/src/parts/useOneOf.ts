@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { oneOf, useAddress } from '../app/search.ts'
+import { oneOf, useAddress } from './search.ts'
 import { shared } from '../words.ts'
 import { toast } from './toast.tsx'
 

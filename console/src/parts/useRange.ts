@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react'
-import { oneOf, useAddress } from '../app/search.ts'
-import type { Search } from '../app/search.ts'
+import { oneOf, useAddress } from './search.ts'
+import type { Search } from './search.ts'
 import { shared } from '../words.ts'
 import { toast } from './toast.tsx'
 

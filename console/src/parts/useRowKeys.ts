@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { keysAreOn } from '../app/useKeys.ts'
+import { keysAreOn } from './letter-keys.ts'
 
 const steps: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }
 

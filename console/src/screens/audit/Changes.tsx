@@ -1,4 +1,4 @@
-import { useAddress } from '../../app/search.ts'
+import { useAddress } from '../../parts/search.ts'
 import { RecordTable } from '../../parts/RecordTable.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import type { Records } from '../../parts/useRecords.ts'

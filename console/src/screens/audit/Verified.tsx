@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useAddress } from '../../app/search.ts'
+import { useAddress } from '../../parts/search.ts'
 import { count } from '../../format.ts'
 import { CopyButton } from '../../parts/CopyButton.tsx'
 import { Status } from '../../parts/Status.tsx'

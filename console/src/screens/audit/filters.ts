@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'react'
-import { allOf, oneOf, useAddress } from '../../app/search.ts'
+import { allOf, oneOf, useAddress } from '../../parts/search.ts'
 import { leaving, valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField, FilterValue } from '../../parts/FilterBar.tsx'
 import { toast } from '../../parts/toast.tsx'

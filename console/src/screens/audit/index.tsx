@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { addressOf } from '../../api/ask.ts'
-import { oneOf, useAddress } from '../../app/search.ts'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Failure } from '../../parts/Failure.tsx'
 import { FilterBar } from '../../parts/FilterBar.tsx'

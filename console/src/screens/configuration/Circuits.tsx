@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { breakers, circuitOf, resetBreaker } from '../../app/attention.ts'
-import type { Breaker } from '../../app/attention.ts'
+import { breakers, circuitOf, resetBreaker } from '../../api/attention.ts'
+import type { Breaker } from '../../api/attention.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Empty } from '../../parts/Empty.tsx'

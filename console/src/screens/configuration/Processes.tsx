@@ -1,4 +1,4 @@
-import type { ConfigurationStatus } from '../../app/status.ts'
+import type { ConfigurationStatus } from '../../api/status.ts'
 import { Card } from '../../parts/Card.tsx'
 import { Status } from '../../parts/Status.tsx'
 import { words } from './words.ts'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ConfigurationStatus } from '../../app/status.ts'
+import type { ConfigurationStatus } from '../../api/status.ts'
 import { ago } from '../../format.ts'
 import { Card } from '../../parts/Card.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { systemInfo } from '../../app/attention.ts'
+import { systemInfo } from '../../api/attention.ts'
 import { ago, bytes, count } from '../../format.ts'
 import { Card } from '../../parts/Card.tsx'
 import { Failure } from '../../parts/Failure.tsx'

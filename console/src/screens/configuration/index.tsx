@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ask, Refusal } from '../../api/ask.ts'
-import { configurationStatus } from '../../app/status.ts'
+import { configurationStatus } from '../../api/status.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Failure } from '../../parts/Failure.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'

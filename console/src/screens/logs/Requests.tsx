@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Query } from '../../api/ask.ts'
-import type { Search } from '../../app/search.ts'
+import type { Search } from '../../parts/search.ts'
 import { count } from '../../format.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'

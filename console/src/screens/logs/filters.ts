@@ -1,6 +1,6 @@
 import type { Query } from '../../api/ask.ts'
-import { allOf } from '../../app/search.ts'
-import type { Search } from '../../app/search.ts'
+import { allOf } from '../../parts/search.ts'
+import type { Search } from '../../parts/search.ts'
 import { leaving, valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField, FilterValue } from '../../parts/FilterBar.tsx'
 import { words } from './words.ts'

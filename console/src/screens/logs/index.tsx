@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { addressOf } from '../../api/ask.ts'
-import { useAddress } from '../../app/search.ts'
+import { useAddress } from '../../parts/search.ts'
 import { FilterBar, leaving } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { TableTools } from '../../parts/TableTools.tsx'

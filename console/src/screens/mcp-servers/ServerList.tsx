@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useAddress } from '../../app/search.ts'
+import { useAddress } from '../../parts/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { asked } from '../../parts/CellMenu.tsx'
 import { valuesOf } from '../../parts/FilterBar.tsx'

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { oneOf, useAddress } from '../../app/search.ts'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Page } from '../../parts/Page.tsx'

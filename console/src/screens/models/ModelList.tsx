@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useAddress } from '../../app/search.ts'
+import { useAddress } from '../../parts/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Chosen } from '../../parts/Chosen.tsx'
 import { valuesOf } from '../../parts/FilterBar.tsx'

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { oneOf, useAddress } from '../../app/search.ts'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { AddModel } from './AddModel.tsx'
 import { Catalog } from './Catalog.tsx'

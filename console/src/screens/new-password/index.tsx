@@ -1,5 +1,5 @@
 import { useRouter } from '@tanstack/react-router'
-import { targetOf, useAddress } from '../../app/search.ts'
+import { targetOf, useAddress } from '../../parts/search.ts'
 import { Door } from '../../parts/Door.tsx'
 import { ChangePassword } from '../../parts/ChangePassword.tsx'
 import { words } from './words.ts'

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { Search } from '../../app/search.ts'
+import type { Search } from '../../parts/search.ts'
 import { Sparkline } from '../../parts/Sparkline.tsx'
 import classes from './Figure.module.css'
 

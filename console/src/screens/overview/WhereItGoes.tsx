@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useZone } from '../../app/zone.ts'
+import { useZone } from '../../parts/zone.ts'
 import { buckets, minute } from '../../format.ts'
 import { Card } from '../../parts/Card.tsx'
 import { Empty } from '../../parts/Empty.tsx'

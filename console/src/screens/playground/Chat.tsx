@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { FormEvent, KeyboardEvent } from 'react'
-import { oneOf, useAddress } from '../../app/search.ts'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Segments } from '../../parts/Segments.tsx'

@@ -1,6 +1,6 @@
 import { Suspense, lazy } from 'react'
-import { whenAnswered } from '../../app/load.ts'
-import { oneOf, useAddress } from '../../app/search.ts'
+import { whenAnswered } from '../../parts/load.ts'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Skeleton } from '../../parts/Skeleton.tsx'
 import { Tabs, useTab } from '../../parts/Tabs.tsx'

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useAddress } from '../../app/search.ts'
+import { useAddress } from '../../parts/search.ts'
 import { providerList, providerTypes } from '../../catalog/providers.ts'
 import type { Provider } from '../../catalog/providers.ts'
 import { count } from '../../format.ts'

@@ -1,6 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { AddProvider } from '../../catalog/AddProvider.tsx'
-import { oneOf, useAddress } from '../../app/search.ts'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { Card } from '../../parts/Card.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'

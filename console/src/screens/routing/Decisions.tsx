@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { oneOf, useAddress } from '../../app/search.ts'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { count, money } from '../../format.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'

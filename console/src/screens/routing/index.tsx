@@ -1,5 +1,5 @@
 import { Suspense, lazy, useState } from 'react'
-import { whenAnswered } from '../../app/load.ts'
+import { whenAnswered } from '../../parts/load.ts'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Skeleton } from '../../parts/Skeleton.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { oneOf, useAddress } from '../../app/search.ts'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { Card } from '../../parts/Card.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'

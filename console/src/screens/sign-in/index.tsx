@@ -1,6 +1,6 @@
 import { useRouter } from '@tanstack/react-router'
 import { heldSession } from '../../api/session.ts'
-import { targetOf, useAddress } from '../../app/search.ts'
+import { targetOf, useAddress } from '../../parts/search.ts'
 import { Door } from '../../parts/Door.tsx'
 import { SignInForm } from '../../parts/SignInForm.tsx'
 import { words } from './words.ts'

@@ -1,4 +1,24 @@
-import type { Zone } from './zone.ts'
+import { useSyncExternalStore } from 'react'
+import type { Zone } from '../format.ts'
+
+export type { Zone }
+
+const place = 'sluice-zone'
+const listeners = new Set<() => void>()
+
+export const zoneNow = (): Zone => (localStorage.getItem(place) === 'local' ? 'local' : 'utc')
+
+export function chooseZone(zone: Zone): void {
+  localStorage.setItem(place, zone)
+  for (const listener of listeners) listener()
+}
+
+export function useZone(): Zone {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }, zoneNow)
+}
 
 /** Reads `2026-11-23`, `2026-11-23 14:05`, or RFC 3339; without a zone of its own it is in the given one. */
 export function readMoment(text: string, zone: Zone): Date | undefined {

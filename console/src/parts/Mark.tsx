@@ -1,4 +1,4 @@
-import classes from './TopBar.module.css'
+import classes from './Mark.module.css'
 
 /** A sluice: two posts, the gate between them, and water below. */
 export function Mark({ size = 20 }: { readonly size?: number }) {

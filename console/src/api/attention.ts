@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Answers, Row } from '../api/answers.ts'
-import { ask } from '../api/ask.ts'
+import type { Answers, Row } from './answers.ts'
+import { ask } from './ask.ts'
 
 /** A row of `GET /api/config/circuit-breaker`. */
 export type Breaker = Row<'list-breakers'>

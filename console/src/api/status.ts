@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { ask } from '../api/ask.ts'
-import type { Answers } from '../api/answers.ts'
+import { ask } from './ask.ts'
+import type { Answers } from './answers.ts'
 
 /** `GET /api/config/status`. */
 export type ConfigurationStatus = Answers['get-configuration']
