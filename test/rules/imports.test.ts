@@ -5,12 +5,30 @@ import { expect } from 'chai'
 import { importsOf, root, sourcesOf } from './sources.ts'
 import type { Import, SourceFile } from './sources.ts'
 
+/** The files of the console have markup, too. */
+const endings = ['.ts', '.tsx']
+
+/** The folders of the console, from below upwards: each imports itself and those before it. */
+const folders = [
+  'format.ts',
+  'words.ts',
+  'api',
+  'parts',
+  'form',
+  'catalog',
+  'picture',
+  'quick-start',
+  'screens',
+  'app',
+  'main.tsx',
+]
+
 /** Every import of a folder's files that a rule refuses, as `file -> what it imports`. */
 async function refused(
   folder: string,
   allows: (target: string, from: SourceFile, how: Import) => boolean,
 ): Promise<string[]> {
-  const files = await sourcesOf(folder)
+  const files = await sourcesOf(folder, endings)
   expect(files.length, `files in ${folder}`).to.be.greaterThan(0)
   return files.flatMap((file) =>
     importsOf(file)
@@ -93,7 +111,9 @@ describe('imports', () => {
   })
 
   it('has no circles: what two files need of each other stands in one that neither needs', async () => {
-    const files = (await Promise.all(['engine', 'plugins'].map((folder) => sourcesOf(folder)))).flat()
+    const files = (
+      await Promise.all(['engine', 'plugins', 'console/src'].map((folder) => sourcesOf(folder, endings)))
+    ).flat()
     const targets = new Map(files.map((file) => [file.path, importsOf(file).map((how) => targetOf(file, how))]))
     expect(circles(targets)).to.deep.equal([])
     expect(
@@ -124,6 +144,17 @@ describe('imports', () => {
     }
     expect(rooms.size).to.be.greaterThan(15)
     expect(circles(new Map([...rooms].map(([room, targets]) => [room, [...targets]])))).to.deep.equal([])
+  })
+
+  it('leads from folder to folder of the console in one direction, and from no screen to another', async () => {
+    const heightOf = (path: string) => folders.indexOf(path.split('/')[2] ?? '')
+    const screenOf = (path: string) => /^console\/src\/(screens\/[^/]+\/)?/.exec(path)?.[1]
+    const wrong = await refused('console/src', (target, { path }, { typeOnly }) => {
+      if (isPackage(target) || (typeOnly && target.startsWith('engine/spec/'))) return true
+      const [from, to] = [heightOf(path), heightOf(target)]
+      return from !== -1 && to !== -1 && (to < from || (to === from && screenOf(target) === screenOf(path)))
+    })
+    expect(wrong).to.deep.equal([])
   })
 
   it('keeps the five rooms that one reads to know the engine small', async () => {

@@ -1,14 +1,15 @@
 import { useMantineColorScheme } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { ask } from '../api/ask.ts'
+import { fieldsOf } from '../form/schema.ts'
+import type { Field, Schema } from '../form/schema.ts'
 import { toast, toastError } from '../parts/toast.tsx'
 import { useIsAdmin } from '../parts/useUser.ts'
 import { breakers, circuitOf, resetBreaker } from '../api/attention.ts'
 import { rail } from './rail-screens.ts'
 import { useIsShown } from './Rail.tsx'
 import { configurationStatus } from '../api/status.ts'
-import { settingEntries } from './setting-entries.ts'
 import { words } from './words.ts'
 
 /** Something that can be found: a place to go to, or something to do. */
@@ -52,6 +53,28 @@ const forms = [
   { name: words.add.member, path: '/members/new', search: '' },
   { name: words.add.mcpServer, path: '/mcp-servers', search: '?add=1' },
 ]
+
+/** Every setting by its title, which leads to its field. */
+export const settingEntries = queryOptions({
+  queryKey: ['palette', 'settings'],
+  queryFn: async ({ signal }) => {
+    const at = '/api/config/server'
+    const { data } = await ask<{ data: readonly { readonly section: string }[] }>('GET', at, { signal })
+    const sections = await Promise.all(
+      data.map(({ section }) => ask<{ section: string; schema: Schema }>('GET', `${at}/${section}`, { signal })),
+    )
+    return sections.flatMap(({ section, schema }) => entriesOf(section, fieldsOf(schema), words.sectionOf(section)))
+  },
+  // Schemas change with the gateway alone.
+  staleTime: Infinity,
+})
+
+const entriesOf = (section: string, fields: readonly Field[], within: string): readonly Entry[] =>
+  fields.flatMap(({ kind, path, label, fields: inner }) => {
+    const name = words.within(within, label)
+    if (kind === 'group') return entriesOf(section, inner, name)
+    return [{ name, kind: words.kinds.setting, path: `/settings/${section}?field=${encodeURIComponent(path)}` }]
+  })
 
 /** What the user may find, screens first; the settings among it once something is typed. */
 export function useEntries(isTyped: boolean): readonly Entry[] {

@@ -1,10 +1,9 @@
 import { useRef, useState } from 'react'
+import type { ReactNode } from 'react'
 import { TextInput } from '@mantine/core'
 import { Button } from '../parts/Button.tsx'
-import type { ControlProps } from './control.ts'
+import type { Bindings, ControlProps } from './control.ts'
 import { replaced, valueAt } from './draft.ts'
-import { Control, Fields } from './Fields.tsx'
-import type { Bindings } from './Fields.tsx'
 import type { Field, Json } from './schema.ts'
 import { words } from './words.ts'
 import classes from './form.module.css'
@@ -12,9 +11,14 @@ import classes from './form.module.css'
 type JsonMap = { readonly [name: string]: Json }
 type Entry = readonly [name: string, value: Json]
 
+interface EntriesControlProps extends ControlProps {
+  readonly bindings: Bindings
+  readonly draw: (entry: Field, bindings: Bindings) => ReactNode
+}
+
 /** A list of objects as rows that repeat, or a map as rows of name and value. */
-export function EntriesControl(props: ControlProps & { readonly bindings: Bindings }) {
-  const { field, value, error, secret, onChange, bindings } = props
+export function EntriesControl(props: EntriesControlProps) {
+  const { field, value, error, secret, onChange, bindings, draw } = props
   const isMap = field.kind === 'map'
   const entries = entriesOf(value, isMap)
   // A name that is typed may still equal another one, so that it cannot be the map's yet.
@@ -59,11 +63,10 @@ export function EntriesControl(props: ControlProps & { readonly bindings: Bindin
                 onChange={(event) => replace([event.currentTarget.value, one])}
               />
             )}
-            <EntryValue
-              item={item}
-              bindings={within(bindings, place, one, (changed) => replace([name, changed]))}
-              label={isMap ? words.value : what}
-            />
+            {draw(
+              { ...item, label: isMap ? words.value : what, required: true },
+              within(bindings, place, one, (changed) => replace([name, changed])),
+            )}
             <Button
               look="quiet"
               icon="close"
@@ -85,19 +88,6 @@ export function EntriesControl(props: ControlProps & { readonly bindings: Bindin
       </Button>
     </fieldset>
   )
-}
-
-function EntryValue({
-  item,
-  bindings,
-  label,
-}: {
-  readonly item: Field
-  readonly bindings: Bindings
-  readonly label: string
-}) {
-  if (item.kind === 'group') return <Fields fields={item.fields} bindings={bindings} />
-  return <Control field={{ ...item, label, required: true }} bindings={bindings} />
 }
 
 function entriesOf(value: Json | undefined, isMap: boolean): readonly Entry[] {

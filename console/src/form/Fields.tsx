@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import type { ReactNode } from 'react'
 import { Icon } from '../parts/Icon.tsx'
 import { ChoiceControl } from './ChoiceControl.tsx'
 import { textOf } from './control.ts'
-import type { SecretState } from './control.ts'
+import type { Bindings } from './control.ts'
 import { EntriesControl } from './EntriesControl.tsx'
 import { GroupControl } from './GroupControl.tsx'
 import { JsonControl } from './JsonControl.tsx'
@@ -18,27 +17,6 @@ import { TextControl } from './TextControl.tsx'
 import { VariantsControl } from './VariantsControl.tsx'
 import { words } from './words.ts'
 import classes from './form.module.css'
-
-/** Where fields read and write, by path. */
-export interface Bindings {
-  readonly valueOf: (path: string) => Json | undefined
-  /** The value that holds where none is set. */
-  readonly usualOf: (path: string) => Json | undefined
-  readonly errorOf: (path: string) => string | undefined
-  readonly secretOf: (path: string) => SecretState | undefined
-  /** The secrets of a map that are set, by name. */
-  readonly secretsIn: (path: string) => Readonly<Record<string, SecretState>>
-  readonly isTouched: (path: string) => boolean
-  /** The path of a field that is never folded. */
-  readonly wanted?: string | undefined
-  /** Beside the field: from where its value is. */
-  readonly asideOf?: ((path: string) => ReactNode) | undefined
-  readonly onChange: (path: string, value: Json) => void
-  readonly onKeep: (path: string) => void
-  /** Where a path is in the whole form; those of an entry begin at itself. */
-  readonly placeOf: (path: string) => string
-  readonly onFlaw: (place: string, flaw: string | undefined) => void
-}
 
 interface FieldsProps {
   readonly fields: readonly Field[]
@@ -125,7 +103,7 @@ function useFlaw(place: string, { onFlaw }: Bindings) {
 }
 
 /** The control of a field, by its kind. */
-export function Control({ field, bindings }: { readonly field: Field; readonly bindings: Bindings }) {
+function Control({ field, bindings }: { readonly field: Field; readonly bindings: Bindings }) {
   const { path } = field
   const onFlaw = useFlaw(bindings.placeOf(path), bindings)
   const props = {
@@ -167,12 +145,22 @@ export function Control({ field, bindings }: { readonly field: Field; readonly b
       )
     case 'rows':
     case 'map':
-      return <EntriesControl {...props} bindings={bindings} />
+      return <EntriesControl {...props} bindings={bindings} draw={drawEntry} />
     case 'variants':
-      return <VariantsControl {...props} bindings={bindings} />
+      return <VariantsControl {...props} bindings={bindings} draw={drawFields} />
     case 'group':
-      return <GroupControl {...props} bindings={bindings} />
+      return (
+        <GroupControl {...props}>
+          <Fields fields={field.fields} bindings={bindings} />
+        </GroupControl>
+      )
     case 'json':
       return <JsonControl {...props} />
   }
 }
+
+const drawFields = (fields: readonly Field[], bindings: Bindings) => <Fields fields={fields} bindings={bindings} />
+
+/** An entry of a list or a map: the fields of an object, or one control. */
+const drawEntry = (entry: Field, bindings: Bindings) =>
+  entry.kind === 'group' ? drawFields(entry.fields, bindings) : <Control field={entry} bindings={bindings} />

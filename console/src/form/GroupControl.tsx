@@ -1,27 +1,26 @@
+import type { ReactNode } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { printed } from './control.ts'
 import type { ControlProps } from './control.ts'
-import { Fields } from './Fields.tsx'
-import type { Bindings } from './Fields.tsx'
 import { words } from './words.ts'
 import classes from './form.module.css'
 
-/** Fields that belong together. Where they may be not set at all, they are set and removed as one. */
+/** Fields that belong together, its children. Where they may be not set at all, they are set and removed as one. */
 export function GroupControl({
   field,
   value,
   usual,
   error,
   onChange,
-  bindings,
-}: ControlProps & { readonly bindings: Bindings }) {
+  children,
+}: ControlProps & { readonly children: ReactNode }) {
   const isUnset = field.nullable && (value === undefined || value === null)
   return (
     <fieldset className={classes.group}>
       <legend>{field.label}</legend>
       {field.hint !== '' && <p className={classes.hint}>{field.hint}</p>}
       {error !== undefined && <p className={classes.error}>{error}</p>}
-      {!isUnset && <Fields fields={field.fields} bindings={bindings} />}
+      {!isUnset && children}
       {field.nullable && (
         <div className={classes.kept}>
           {isUnset && (

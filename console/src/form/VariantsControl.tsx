@@ -2,23 +2,22 @@ import '@mantine/core/styles/Combobox.layer.css'
 import '@mantine/core/styles/Input.layer.css'
 import '@mantine/core/styles/Popover.layer.css'
 import { Select } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { printed } from './control.ts'
-import type { ControlProps } from './control.ts'
+import type { Bindings, ControlProps } from './control.ts'
 import { valueAt } from './draft.ts'
-import { Fields } from './Fields.tsx'
-import type { Bindings } from './Fields.tsx'
 import { discriminatorOf } from './schema.ts'
+import type { Field } from './schema.ts'
 import { words } from './words.ts'
 import classes from './form.module.css'
 
+interface VariantsControlProps extends ControlProps {
+  readonly bindings: Bindings
+  readonly draw: (fields: readonly Field[], bindings: Bindings) => ReactNode
+}
+
 /** One of several forms of a value: first which, then its fields. */
-export function VariantsControl({
-  field,
-  value,
-  error,
-  onChange,
-  bindings,
-}: ControlProps & { readonly bindings: Bindings }) {
+export function VariantsControl({ field, value, error, onChange, bindings, draw }: VariantsControlProps) {
   const name = discriminatorOf(field.schema) ?? ''
   const chosen = valueAt(value, name)
   const variant = field.variants.find((one) => one.value === chosen)
@@ -35,7 +34,7 @@ export function VariantsControl({
         clearable={!field.required}
         onChange={(text) => onChange(text === null ? null : { [name]: text })}
       />
-      {variant && <Fields fields={variant.fields} bindings={bindings} />}
+      {variant && draw(variant.fields, bindings)}
     </div>
   )
 }

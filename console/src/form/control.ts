@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { Field, Json } from './schema.ts'
 import { words } from './words.ts'
 
@@ -33,6 +34,27 @@ export interface ControlProps {
   readonly onKeep: () => void
   /** Says that what is typed is no value at all, or that it is one again. */
   readonly onFlaw: (flaw: string | undefined) => void
+}
+
+/** Where fields read and write, by path. */
+export interface Bindings {
+  readonly valueOf: (path: string) => Json | undefined
+  /** The value that holds where none is set. */
+  readonly usualOf: (path: string) => Json | undefined
+  readonly errorOf: (path: string) => string | undefined
+  readonly secretOf: (path: string) => SecretState | undefined
+  /** The secrets of a map that are set, by name. */
+  readonly secretsIn: (path: string) => Readonly<Record<string, SecretState>>
+  readonly isTouched: (path: string) => boolean
+  /** The path of a field that is never folded. */
+  readonly wanted?: string | undefined
+  /** Beside the field: from where its value is. */
+  readonly asideOf?: ((path: string) => ReactNode) | undefined
+  readonly onChange: (path: string, value: Json) => void
+  readonly onKeep: (path: string) => void
+  /** Where a path is in the whole form; those of an entry begin at itself. */
+  readonly placeOf: (path: string) => string
+  readonly onFlaw: (place: string, flaw: string | undefined) => void
 }
 
 /** A text without the blanks that were copied around it, where the field takes none. */

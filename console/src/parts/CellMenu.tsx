@@ -4,7 +4,6 @@ import { allOf, useAddress } from './search.ts'
 import { shared } from '../words.ts'
 import { added, leaving } from './FilterBar.tsx'
 import { Menu } from './Menu.tsx'
-import type { Column } from './Table.tsx'
 
 /** A value that the list can be filtered by. */
 export interface CellFilter {
@@ -19,6 +18,12 @@ export interface CellFilter {
 export const asked = (name: string, value: string | null | undefined, label?: string | null): CellFilter | undefined =>
   value == null ? undefined : { name, value, ...(label == null ? {} : { label }) }
 
+/** A column whose cells have values that the list can be filtered by. */
+interface Filtering<Row> {
+  readonly label: string
+  readonly filter?: (row: Row) => CellFilter | undefined
+}
+
 interface Offered extends CellFilter {
   readonly column: string
 }
@@ -32,7 +37,7 @@ interface Opened {
 
 interface Cells<Row> {
   readonly rows: readonly Row[]
-  readonly columns: readonly Column<Row>[]
+  readonly columns: readonly Filtering<Row>[]
   /** How many cells stand before those of the columns. */
   readonly before: number
 }

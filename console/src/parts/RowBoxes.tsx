@@ -1,6 +1,13 @@
 import { shared } from '../words.ts'
-import type { Choice } from './Table.tsx'
 import classes from './Table.module.css'
+
+/** Rows that are chosen by their boxes. */
+export interface Choice<Row> {
+  readonly chosen: ReadonlySet<string>
+  readonly choose: (ids: ReadonlySet<string>) => void
+  /** Names the box of a row; undefined: it cannot be chosen. */
+  readonly labelOf: (row: Row) => string | undefined
+}
 
 interface RowBoxProps extends Pick<Choice<unknown>, 'chosen' | 'choose'> {
   readonly id: string

@@ -10,6 +10,7 @@ import type { CellFilter } from './CellMenu.tsx'
 import type { CsvValue } from './csv.ts'
 import { Icon } from './Icon.tsx'
 import { AllBox, RowBox } from './RowBoxes.tsx'
+import type { Choice } from './RowBoxes.tsx'
 import { useRowKeys } from './useRowKeys.ts'
 import classes from './Table.module.css'
 
@@ -38,14 +39,6 @@ export interface Column<Row> {
 export interface Order {
   readonly by: string
   readonly change: (by: string) => void
-}
-
-/** Rows that are chosen by their boxes. */
-export interface Choice<Row> {
-  readonly chosen: ReadonlySet<string>
-  readonly choose: (ids: ReadonlySet<string>) => void
-  /** Names the box of a row; undefined: it cannot be chosen. */
-  readonly labelOf: (row: Row) => string | undefined
 }
 
 export interface TableProps<Row> {

@@ -1,5 +1,5 @@
 import { duration } from '../format.ts'
-import type { Box } from './layout.ts'
+import type { Box } from './measure.ts'
 import { monoWidth, size, switchWords } from './measure.ts'
 import { optionOf, valueText } from './plan.ts'
 import type { PlannedStep } from './plan.ts'

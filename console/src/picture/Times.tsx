@@ -1,5 +1,5 @@
 import { duration } from '../format.ts'
-import type { Box } from './layout.ts'
+import type { Box } from './measure.ts'
 import type { Runs } from './runs.ts'
 import { lanes } from './threads.ts'
 import { words } from './words.ts'

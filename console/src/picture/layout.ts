@@ -1,23 +1,9 @@
 import { columnsOf, extentOf, insetOf, size } from './measure.ts'
+import type { Box } from './measure.ts'
 import { armPath } from './plan.ts'
 import type { Plan, PlannedStep } from './plan.ts'
 import { lanes, threadsOf } from './threads.ts'
 import type { Thread } from './threads.ts'
-
-/** A step's place: a stage, a folded pipeline, the ground of an open one, the frame of an attempt or a switch's diamond. */
-export interface Box {
-  readonly kind: 'stage' | 'folded' | 'use' | 'attempt' | 'switch'
-  readonly step: PlannedStep
-  /** From 1, as screen readers count. */
-  readonly level: number
-  readonly x: number
-  readonly y: number
-  readonly width: number
-  readonly height: number
-  /** Whether its times stand in the column of times, or in the box because another box has that row. */
-  readonly row: boolean
-  readonly last: boolean
-}
 
 /** A line of the trunk and its arms. */
 export interface Wire {

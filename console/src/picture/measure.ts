@@ -26,6 +26,21 @@ export const size = {
   top: 42,
 } as const
 
+/** A step's place: a stage, a folded pipeline, the ground of an open one, the frame of an attempt or a switch's diamond. */
+export interface Box {
+  readonly kind: 'stage' | 'folded' | 'use' | 'attempt' | 'switch'
+  readonly step: PlannedStep
+  /** From 1, as screen readers count. */
+  readonly level: number
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+  /** Whether its times stand in the column of times, or in the box because another box has that row. */
+  readonly row: boolean
+  readonly last: boolean
+}
+
 /** Widths of mono text of 12 px and of sans text of 11 px, rounded up. */
 export const monoWidth = (text: string): number => Math.ceil(text.length * 7.3)
 const wordsWidth = (text: string): number => Math.ceil(text.length * 5.8)

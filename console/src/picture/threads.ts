@@ -1,4 +1,4 @@
-import type { Box } from './layout.ts'
+import type { Box } from './measure.ts'
 import { everyStep, optionOf, within } from './plan.ts'
 import type { Plan, PlannedStep } from './plan.ts'
 

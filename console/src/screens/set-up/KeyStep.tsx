@@ -11,7 +11,7 @@ import { SecretOnce } from '../../parts/SecretOnce.tsx'
 import { holdKey } from '../../parts/useKey.ts'
 import { useUser } from '../../parts/useUser.ts'
 import { askable, makeKey } from './api.ts'
-import type { StepProps } from './NextSteps.tsx'
+import type { StepProps } from './steps.ts'
 import { words } from './words.ts'
 import classes from './set-up.module.css'
 

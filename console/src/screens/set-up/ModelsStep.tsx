@@ -12,8 +12,8 @@ import { Empty } from '../../parts/Empty.tsx'
 import { Failure } from '../../parts/Failure.tsx'
 import { Skeleton } from '../../parts/Skeleton.tsx'
 import { shared } from '../../words.ts'
-import type { StepProps } from './NextSteps.tsx'
 import { suggested } from './suggested.ts'
+import type { StepProps } from './steps.ts'
 import { words } from './words.ts'
 
 /** Adds models of the provider that was just made, or of any that serves. */

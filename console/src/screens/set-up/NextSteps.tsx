@@ -1,28 +1,22 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { ButtonLink } from '../../parts/Button.tsx'
+import { AddProvider } from '../../catalog/AddProvider.tsx'
+import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
+import { Failure } from '../../parts/Failure.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { shared } from '../../words.ts'
+import { echoModel } from './api.ts'
 import { KeyStep } from './KeyStep.tsx'
 import { ModelsStep } from './ModelsStep.tsx'
-import { ProviderStep } from './ProviderStep.tsx'
+import { after, steps } from './steps.ts'
+import type { StepProps } from './steps.ts'
 import { words } from './words.ts'
 import classes from './set-up.module.css'
 
-const steps = ['provider', 'models', 'key'] as const
-type Step = (typeof steps)[number]
-
 const views = { provider: ProviderStep, models: ModelsStep, key: KeyStep }
-
-/** Where each step leads when it is left out; without a key nothing can be asked. */
-const after: Readonly<Record<Step, string>> = { provider: '/setup/models', models: '/setup/key', key: '/' }
-
-/** What a step hands to the next one, in the address. */
-export interface StepProps {
-  readonly onDone: (next: string, search?: Readonly<Record<string, string>>) => void
-}
 
 /** What makes a new gateway useful, after its first account: one step at a time, each of which can wait. */
 export default function NextSteps() {
@@ -77,5 +71,26 @@ function StepList() {
         </li>
       </ol>
     </nav>
+  )
+}
+
+/** Makes the first provider, or takes the one that needs no account. */
+function ProviderStep({ onDone }: StepProps) {
+  const queries = useQueryClient()
+  const echo = useMutation({
+    mutationFn: () => echoModel(queries),
+    onSuccess: (model) => onDone('/setup/key', { model }),
+  })
+  return (
+    <>
+      <AddProvider onDone={({ name: provider }) => onDone('/setup/models', { provider })} />
+      <div className={classes.echo}>
+        <span className={classes.text}>{words.echoText}</span>
+        <Button busy={echo.isPending} onClick={() => echo.mutate()}>
+          {words.echoButton}
+        </Button>
+      </div>
+      {echo.error && <Failure error={echo.error} />}
+    </>
   )
 }
