@@ -162,3 +162,9 @@ export function bytes(size: number): string {
   const at = size < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(size) / 3))
   return `${scaled(size / 1000 ** at)} ${units[at]}`
 }
+
+/** The number that somebody types: `1,000` has a comma between its thousands, as numbers are shown here, `0,5` a decimal one. */
+export function numberOf(text: string): number {
+  const isGrouped = /^\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*$/.test(text)
+  return Number(isGrouped ? text.replaceAll(',', '') : text.replace(',', '.'))
+}

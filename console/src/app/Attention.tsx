@@ -1,20 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
+import { useCallback, useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
+import { Link } from '@tanstack/react-router'
+import { auditVerdict, breakers, health, newerBuild, systemInfo } from '../api/attention.ts'
+import type { AuditVerdict } from '../api/attention.ts'
 import { askNow, onSilence, secondsOfSilence } from '../api/silence.ts'
-import { stateOf } from '../parts/budgets.ts'
+import { configurationStatus } from '../api/status.ts'
+import { count, share } from '../format.ts'
+import { partsOf, stateOf } from '../parts/budgets.ts'
+import type { Bucket } from '../parts/budgets.ts'
 import { Button, ButtonLink } from '../parts/Button.tsx'
 import { nearestBudgets } from '../parts/nearest-budgets.ts'
 import { useUser } from '../parts/useUser.ts'
 import { shared } from '../words.ts'
-import { auditVerdict, breakers, health, systemInfo } from '../api/attention.ts'
-import type { AuditVerdict } from '../api/attention.ts'
 import { AttentionLine as Line } from './AttentionLine.tsx'
-import { BudgetsAtEnd } from './BudgetsAtEnd.tsx'
-import { newerBuild } from './newer-build.ts'
 import { OpenCircuit } from './OpenCircuit.tsx'
-import { configurationStatus } from '../api/status.ts'
-import { useOutdated } from './useOutdated.ts'
 import { words } from './words.ts'
 import classes from './Attention.module.css'
 
@@ -98,7 +98,7 @@ function useServing(): readonly ReactNode[] {
 }
 
 /** How many circuits have a line of their own. */
-const most = 3
+const mostCircuits = 3
 
 /** The parts of the gateway that do not work as they should. For admins. */
 function useParts(isAdmin: boolean): readonly ReactNode[] {
@@ -120,10 +120,10 @@ function useParts(isAdmin: boolean): readonly ReactNode[] {
     </ButtonLink>
   )
   return [
-    ...open.slice(0, most).map((one) => <OpenCircuit key={`${one.provider} ${one.model}`} {...one} />),
-    open.length > most && (
+    ...open.slice(0, mostCircuits).map((one) => <OpenCircuit key={`${one.provider} ${one.model}`} {...one} />),
+    open.length > mostCircuits && (
       <Line key="circuits" state="warning" title={words.moreCircuits} actions={toConfiguration}>
-        {words.moreCircuitsText(open.length - most)}
+        {words.moreCircuitsText(open.length - mostCircuits)}
       </Line>
     ),
     findings[0] && (
@@ -180,4 +180,36 @@ function AuditFlaw({ sequence, reason }: NonNullable<AuditVerdict['first_bad']>)
       {words.auditBrokenText(sequence)} <code>{reason}</code>
     </Line>
   )
+}
+
+/** How many budgets are named. */
+const mostBudgets = 3
+
+/** The budgets that admit nothing any more, or soon will not: in one line, however many there are. */
+function BudgetsAtEnd({ near }: { readonly near: readonly Bucket[] }) {
+  const isUsedUp = near.some((bucket) => stateOf(bucket) === 'bad')
+  return (
+    <Line state={isUsedUp ? 'bad' : 'warning'} title={isUsedUp ? words.budgetsUsedUp : words.budgetsNear}>
+      <span className={classes.budgets}>
+        {near.slice(0, mostBudgets).map((bucket) => (
+          <span key={bucket.id}>
+            {bucket.to === undefined ? bucket.whose : <Link to={bucket.to}>{bucket.whose}</Link>} {usedOf(bucket)}
+          </span>
+        ))}
+        {near.length > mostBudgets && <span>{words.moreBudgets(count(near.length - mostBudgets))}</span>}
+      </span>
+    </Line>
+  )
+}
+
+const usedOf = (bucket: Bucket): string =>
+  stateOf(bucket) === 'bad' || !bucket.budget ? shared.usedUp : shared.usedBy(share(partsOf(bucket.budget).spent))
+
+/** Why something that is shown could not be loaded again; null: all of it could. */
+function useOutdated(): Error | null {
+  const cache = useQueryClient().getQueryCache()
+  const listen = useCallback((listener: () => void) => cache.subscribe(listener), [cache])
+  const find = () =>
+    cache.findAll({ type: 'active' }).find(({ state }) => state.status === 'error' && state.data !== undefined)
+  return useSyncExternalStore(listen, () => find()?.state.error ?? null)
 }

@@ -1,8 +1,12 @@
 import { Link, useRouter } from '@tanstack/react-router'
 import { Fragment } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { systemInfo } from '../api/attention.ts'
+import { configurationStatus } from '../api/status.ts'
+import { ago } from '../format.ts'
 import { Icon } from '../parts/Icon.tsx'
+import { Status } from '../parts/Status.tsx'
 import { useIsAdmin } from '../parts/useUser.ts'
-import { ConfigurationFoot } from './ConfigurationFoot.tsx'
 import { rail } from './rail-screens.ts'
 import type { Screen } from './rail-screens.ts'
 import { words } from './words.ts'
@@ -53,4 +57,23 @@ export function useIsShown(): (screen: Screen) => boolean {
   const isAdmin = useIsAdmin()
   const { routesByPath } = useRouter()
   return ({ path, viewers = false }) => (isAdmin || viewers) && path in routesByPath
+}
+
+/** Which configuration runs, at the foot of the rail. */
+function ConfigurationFoot({ className }: { readonly className: string | undefined }) {
+  const { data: status } = useQuery(configurationStatus)
+  const { data: system } = useQuery(systemInfo)
+  if (!status) return <div className={className} />
+  return (
+    <div className={className} title={status.version}>
+      <Link to="/configuration">
+        {status.error ? (
+          <Status state="bad">{words.refusedConfiguration}</Status>
+        ) : (
+          <Status state="good">{words.configuration(status.version.slice(0, 8))}</Status>
+        )}
+      </Link>
+      <div>{[words.loadedAgo(ago(status.loaded_at)), system?.version].filter(Boolean).join(' · ')}</div>
+    </div>
+  )
 }

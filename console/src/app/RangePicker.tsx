@@ -8,9 +8,9 @@ import { Icon } from '../parts/Icon.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { ranges, useRange } from '../parts/useRange.ts'
 import type { Range, RangeName } from '../parts/useRange.ts'
-import { words } from './words.ts'
 import { chooseZone, printMoment, readMoment, useZone } from '../parts/zone.ts'
 import type { Zone } from '../parts/zone.ts'
+import { words } from './words.ts'
 import classes from './RangePicker.module.css'
 
 /** Chooses the time range of the page: a span that moves with time, or two moments. */

@@ -11,11 +11,11 @@ import { SchemaForm } from '../form/SchemaForm.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Failure } from '../parts/Failure.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
-import { PresetCards } from './PresetCards.tsx'
 import { changeProvider, makeProvider, provider, providers, providerTypes, testProvider } from './providers.ts'
 import type { Preset, Provider, ProviderType, Tested } from './providers.ts'
 import { TestResult } from './TestResult.tsx'
 import { words } from './words.ts'
+import classes from './catalog.module.css'
 
 interface AddProviderProps {
   readonly onDone: (made: Provider) => void
@@ -182,3 +182,32 @@ export function configFields({ schema }: ProviderType, isPreset: boolean): reado
 
 const without = ({ ...body }: { [name: string]: Json }, name: string) =>
   Object.fromEntries(Object.entries(body).filter(([other]) => other !== name))
+
+/** Vendors and local servers that most people begin with, by the names of their presets. */
+const common = ['openrouter', 'mistral', 'deepseek', 'groq', 'xai', 'together', 'ollama', 'vllm']
+
+interface Offer {
+  readonly value: string
+  readonly label: string
+  readonly preset?: { readonly base_url: string }
+}
+
+interface PresetCardsProps {
+  readonly offers: readonly Offer[]
+  readonly chosen: string | null
+  readonly onChoose: (value: string) => void
+}
+
+/** The common presets, each with the host that it fills in. The list below has all others. */
+function PresetCards({ offers, chosen, onChoose }: PresetCardsProps) {
+  const shown = common.flatMap((name) => offers.find(({ label, preset }) => preset && label === name) ?? [])
+  return (
+    <div className={classes.cards} role="group" aria-label={words.commonPresets}>
+      {shown.map(({ value, label, preset }) => (
+        <button key={value} type="button" aria-pressed={value === chosen} onClick={() => onChoose(value)}>
+          {label} <span>{new URL(preset?.base_url ?? '').host}</span>
+        </button>
+      ))}
+    </div>
+  )
+}

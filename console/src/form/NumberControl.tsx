@@ -1,10 +1,9 @@
 import '@mantine/core/styles/Input.layer.css'
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { count } from '../format.ts'
+import { count, numberOf } from '../format.ts'
 import { printed } from './control.ts'
 import type { ControlProps } from './control.ts'
-import { numberOf } from './number.ts'
 import type { Schema } from './schema.ts'
 import { words } from './words.ts'
 

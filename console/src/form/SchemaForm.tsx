@@ -5,21 +5,19 @@ import { lastChange } from '../api/lastChange.ts'
 import type { LastChange } from '../api/lastChange.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
-import { useLatest } from '../parts/useLatest.ts'
 import { shared } from '../words.ts'
-import { Changes } from './Changes.tsx'
 import { flawsOf } from './check.ts'
 import { Conflict } from './Conflict.tsx'
-import { secretsIn } from './control.ts'
+import { printed, secretsIn } from './control.ts'
 import type { Bindings, SecretState } from './control.ts'
 import { bodyOf, changedSince, changesOf, drafted, isSame, shownAt, undrafted, valueAt } from './draft.ts'
-import type { Draft } from './draft.ts'
+import type { Change, Draft } from './draft.ts'
 import { Fields } from './Fields.tsx'
 import { Leaving } from './Leaving.tsx'
 import { Problems } from './Problems.tsx'
 import type { Problem } from './Problems.tsx'
 import type { Field, Json } from './schema.ts'
-import { useSaveKey } from './useSaveKey.ts'
+import { withInner } from './schema.ts'
 import { words } from './words.ts'
 import classes from './form.module.css'
 
@@ -213,4 +211,57 @@ function withFlaw(now: Readonly<Record<string, string>>, path: string, flaw: str
 function problemsOf(error: Error): readonly Problem[] {
   if (!(error instanceof Refusal)) return [{ path: null, message: error.message }]
   return error.findings.map(({ param, message }) => ({ path: param, message }))
+}
+
+/** What saving would change: the old value and the new one of each field. A secret is only named. */
+function Changes({ changes, fields }: { readonly changes: readonly Change[]; readonly fields: readonly Field[] }) {
+  const known = new Map(withInner(fields).map((field) => [field.path, field]))
+  return (
+    <dl className={classes.changes}>
+      {changes.map(({ path, from, to }) => {
+        const field = known.get(path)
+        const isSecret = field?.kind === 'secret' || field?.kind === 'secrets'
+        return (
+          <div key={path}>
+            <dt>{field?.label ?? path}</dt>
+            <dd>
+              {!isSecret && <del>{printed(from) || words.notSet}</del>}
+              <ins>{isSecret ? words.replace : printed(to) || words.notSet}</ins>
+            </dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
+}
+
+/**
+ * Ctrl+S, or ⌘S, while the form is shown and the focus is in it or nowhere else. Gives the listener of the form, which
+ * also hears its dialogs.
+ */
+function useSaveKey(form: React.RefObject<HTMLFormElement | null>, submit: () => void) {
+  const press = (event: KeyboardEvent | React.KeyboardEvent) => {
+    if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || !form.current?.checkVisibility()) return
+    event.preventDefault()
+    event.stopPropagation()
+    submit()
+  }
+  const latest = useLatest(press)
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (document.activeElement === document.body) latest.current(event)
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [latest])
+  return press
+}
+
+/** The value of the last time that it was drawn, for what is done later. */
+function useLatest<T>(value: T): React.RefObject<T> {
+  const latest = useRef(value)
+  useEffect(() => {
+    latest.current = value
+  })
+  return latest
 }

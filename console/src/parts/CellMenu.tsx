@@ -1,9 +1,9 @@
 import { Fragment, useState } from 'react'
 import type { KeyboardEvent, MouseEvent } from 'react'
-import { allOf, useAddress } from './search.ts'
 import { shared } from '../words.ts'
 import { added, leaving } from './FilterBar.tsx'
 import { Menu } from './Menu.tsx'
+import { allOf, useAddress } from './search.ts'
 
 /** A value that the list can be filtered by. */
 export interface CellFilter {

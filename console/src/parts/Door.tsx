@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import type { ReactNode } from 'react'
-import { Mark } from './Mark.tsx'
 import { shared } from '../words.ts'
+import { Mark } from './Mark.tsx'
 import classes from './Door.module.css'
 
 interface DoorProps {

@@ -2,10 +2,10 @@ import '@mantine/core/styles/Popover.layer.css'
 import { Popover } from '@mantine/core'
 import { useId, useRef, useState } from 'react'
 import type { FormEvent, ReactNode } from 'react'
-import { allOf, useAddress } from './search.ts'
-import type { SearchChanges } from './search.ts'
 import { shared } from '../words.ts'
 import { Button } from './Button.tsx'
+import { allOf, useAddress } from './search.ts'
+import type { SearchChanges } from './search.ts'
 import classes from './FilterBar.module.css'
 
 export interface FilterValue {

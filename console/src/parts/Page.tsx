@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import type { ReactNode } from 'react'
-import { notePlace } from './recent.ts'
 import { shared } from '../words.ts'
+import { notePlace } from './recent.ts'
 import classes from './Page.module.css'
 
 interface PageProps {

@@ -1,11 +1,11 @@
+import 'uplot/dist/uPlot.min.css'
 import { useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react'
 import uPlot from 'uplot'
-import 'uplot/dist/uPlot.min.css'
-import { useZone } from './zone.ts'
-import type { Zone } from './zone.ts'
 import { axisTime } from '../format.ts'
 import { linesTo } from './series.ts'
 import type { Mark, Series } from './series.ts'
+import { useZone } from './zone.ts'
+import type { Zone } from './zone.ts'
 import classes from './Chart.module.css'
 
 export interface PlotProps {

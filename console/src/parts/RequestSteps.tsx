@@ -1,13 +1,13 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { Answers, Row } from '../api/answers.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import type { Answers, Row } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import type { Query } from '../api/ask.ts'
-import type { Search } from './search.ts'
-import { keysAreOn } from './letter-keys.ts'
 import { shared } from '../words.ts'
 import { ButtonLink } from './Button.tsx'
+import { keysAreOn } from './letter-keys.ts'
+import type { Search } from './search.ts'
 import classes from './RequestSteps.module.css'
 
 type SteppedRow = Pick<Row<'list-requests'>, 'id' | 'at'>

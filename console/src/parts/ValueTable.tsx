@@ -1,7 +1,7 @@
-import { useZone } from './zone.ts'
 import { minute } from '../format.ts'
 import { shared } from '../words.ts'
 import type { Mark, Series } from './series.ts'
+import { useZone } from './zone.ts'
 import classes from './Chart.module.css'
 
 interface ValueTableProps {

@@ -1,9 +1,9 @@
 import { useEffect } from 'react'
 import type { Query } from '../api/ask.ts'
-import { allOf, oneOf, useAddress } from './search.ts'
 import { shared } from '../words.ts'
 import { withLeaving } from './FilterBar.tsx'
 import type { FilterField } from './FilterBar.tsx'
+import { allOf, oneOf, useAddress } from './search.ts'
 import type { Order } from './Table.tsx'
 import { toast } from './toast.tsx'
 

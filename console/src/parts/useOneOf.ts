@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
-import { oneOf, useAddress } from './search.ts'
 import { shared } from '../words.ts'
+import { oneOf, useAddress } from './search.ts'
 import { toast } from './toast.tsx'
 
 /** The one of `names` that the address has under `name`, otherwise the usual one, and how to choose one. */

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'react'
+import { shared } from '../words.ts'
 import { oneOf, useAddress } from './search.ts'
 import type { Search } from './search.ts'
-import { shared } from '../words.ts'
 import { toast } from './toast.tsx'
 
 /** The spans of the picker, in milliseconds. */

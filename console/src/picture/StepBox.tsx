@@ -1,11 +1,11 @@
 import { duration } from '../format.ts'
-import type { Box } from './measure.ts'
 import { monoWidth, size, switchWords } from './measure.ts'
+import type { Box } from './measure.ts'
 import { optionOf, valueText } from './plan.ts'
 import type { PlannedStep } from './plan.ts'
 import type { Runs, Try } from './runs.ts'
-import classes from './Picture.module.css'
 import { words } from './words.ts'
+import classes from './Picture.module.css'
 
 /** The first option that the file sets, as far as it fits behind the name. */
 function optionWords({ name = '', options = [] }: PlannedStep, width: number): string {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { numberOf } from '../../../console/src/form/number.ts'
+import { numberOf } from '../../../console/src/format.ts'
 
 describe('console/form: a number that somebody types', () => {
   it('has commas between its thousands, or one before its decimals', () => {

@@ -1,18 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { signOut } from '../../api/account.ts'
 import { Allowlist } from '../../parts/Allowlist.tsx'
 import { BudgetBar } from '../../parts/BudgetBar.tsx'
+import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { ChangePassword } from '../../parts/ChangePassword.tsx'
 import { Fact, Facts } from '../../parts/Facts.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Moment } from '../../parts/Moment.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { toast, toastError } from '../../parts/toast.tsx'
 import { account, ownBudget } from './api.ts'
 import type { Account as Shown } from './api.ts'
 import { Preferences } from './Preferences.tsx'
-import { Sessions } from './Sessions.tsx'
 import { words } from './words.ts'
 import classes from './account.module.css'
 
@@ -85,6 +86,18 @@ function Budget() {
           </div>
         )}
       </Loaded>
+    </Card>
+  )
+}
+
+/** Ends every session of the user. */
+function Sessions() {
+  return (
+    <Card title={words.sessions}>
+      <div className={classes.stack}>
+        <p className={classes.text}>{words.everywhereText}</p>
+        <Button onClick={() => void signOut({ everywhere: true }).catch(toastError)}>{words.everywhere}</Button>
+      </div>
     </Card>
   )
 }

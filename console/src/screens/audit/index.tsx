@@ -1,6 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { addressOf } from '../../api/ask.ts'
+import { RecordTable } from '../../parts/RecordTable.tsx'
+import type { Column } from '../../parts/Table.tsx'
 import { oneOf, useAddress } from '../../parts/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Failure } from '../../parts/Failure.tsx'
@@ -10,9 +12,10 @@ import { Page } from '../../parts/Page.tsx'
 import { TableTools } from '../../parts/TableTools.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useRecords } from '../../parts/useRecords.ts'
+import type { Records } from '../../parts/useRecords.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { auditList, members, verify } from './api.ts'
-import { Changes } from './Changes.tsx'
+import type { AuditRow } from './api.ts'
 import { CompareCheckpoints } from './CompareCheckpoints.tsx'
 import { columns as allColumns } from './columns.tsx'
 import { fieldsOf, useFilters } from './filters.ts'
@@ -70,5 +73,27 @@ function Trail() {
         {opened !== undefined && <OneRow key={opened} sequence={opened} />}
       </div>
     </Page>
+  )
+}
+
+interface ChangesProps {
+  readonly list: Records<AuditRow>
+  readonly isFiltered: boolean
+  readonly columns: readonly Column<AuditRow>[]
+}
+
+/** The rows that fit the filters, as far as they are loaded, the latest first. */
+function Changes({ list, isFiltered, columns }: ChangesProps) {
+  const [search] = useAddress()
+  return (
+    <RecordTable
+      list={list}
+      height={420}
+      none={isFiltered ? words.emptyFiltered : words.empty}
+      caption={words.table}
+      columns={columns}
+      idOf={({ sequence }) => String(sequence)}
+      to={({ sequence }) => ({ to: '/audit', search: { ...search, row: String(sequence) } })}
+    />
   )
 }

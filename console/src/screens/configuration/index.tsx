@@ -1,16 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ask, Refusal } from '../../api/ask.ts'
 import { configurationStatus } from '../../api/status.ts'
+import type { ConfigurationStatus } from '../../api/status.ts'
 import { Button } from '../../parts/Button.tsx'
+import { Card } from '../../parts/Card.tsx'
 import { Failure } from '../../parts/Failure.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Skeleton } from '../../parts/Skeleton.tsx'
+import { Status } from '../../parts/Status.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { Circuits } from './Circuits.tsx'
 import { Running } from './Running.tsx'
-import { Processes } from './Processes.tsx'
 import { System } from './System.tsx'
 import { words } from './words.ts'
 import classes from './configuration.module.css'
@@ -57,5 +59,38 @@ function Shown() {
         </div>
       </div>
     </>
+  )
+}
+
+/** The processes that share the database, and which version each runs. */
+function Processes({ processes }: Pick<ConfigurationStatus, 'processes'>) {
+  return (
+    <Card title={words.processes}>
+      <table className={classes.table}>
+        <caption className="visually-hidden">{words.processes}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{words.process}</th>
+            <th scope="col">{words.version}</th>
+            <th scope="col">{words.state}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {processes.map(({ id, version, current }) => (
+            <tr key={id}>
+              <td>
+                <code title={id}>{id.slice(0, 8)}</code>
+              </td>
+              <td>
+                <code title={version}>{version.slice(0, 8)}</code>
+              </td>
+              <td>
+                <Status state={current ? 'good' : 'warning'}>{current ? words.current : words.other}</Status>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
   )
 }

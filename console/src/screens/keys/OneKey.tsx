@@ -2,27 +2,29 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
+import { Allowlist } from '../../parts/Allowlist.tsx'
 import { BudgetsCard } from '../../parts/BudgetsCard.tsx'
 import { ButtonLink } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Declared } from '../../parts/Declared.tsx'
+import { Fact, Facts } from '../../parts/Facts.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Status } from '../../parts/Status.tsx'
 import { Tabs, useTab } from '../../parts/Tabs.tsx'
+import { UsageTable } from '../../parts/UsageTable.tsx'
+import { rateText } from '../../parts/rate-limit.ts'
 import { toast } from '../../parts/toast.tsx'
 import { useBuckets } from '../../parts/useBuckets.ts'
 import { useIsAdmin, useUser } from '../../parts/useUser.ts'
 import { shared } from '../../words.ts'
-import { mayMakeKeys, oneKey } from './api.ts'
+import { keyUsage, mayMakeKeys, oneKey } from './api.ts'
 import type { Key } from './api.ts'
 import { AboutKey } from './AboutKey.tsx'
 import { Actions } from './Actions.tsx'
 import { useChangeKey, useShowKey } from './change.ts'
-import { stateLooks } from './columns.tsx'
+import { MomentOrNever, stateLooks, Tags } from './columns.tsx'
 import { keyFields, valuesOf } from './fields.ts'
-import { Rights } from './Rights.tsx'
-import { Usage } from './Usage.tsx'
 import { words } from './words.ts'
 import classes from './keys.module.css'
 
@@ -135,3 +137,38 @@ function Settings({ record }: { readonly record: Key }) {
 }
 
 const placeOf = ({ declared_at: at }: Key) => (at ? `${at.file}:${at.line}` : null)
+
+/** What a key may do, for those who cannot change it. */
+function Rights({ record }: { readonly record: Key }) {
+  const { owner, models, mcp_servers: servers, rate_limit: limit, expires_at: expires, tags } = record
+  const names = words.columns
+  return (
+    <Facts>
+      <Fact name={names.owner}>{owner?.username ?? words.nobody}</Fact>
+      <Fact name={names.models}>
+        <Allowlist names={models} />
+      </Fact>
+      <Fact name={names.servers}>
+        <Allowlist names={servers} all={words.allServers} />
+      </Fact>
+      <Fact name={names.limits}>{limit ? rateText(limit) : words.unlimited}</Fact>
+      <Fact name={names.expires}>
+        <MomentOrNever at={expires} />
+      </Fact>
+      <Fact name={names.tags}>
+        <Tags tags={tags} />
+      </Fact>
+    </Facts>
+  )
+}
+
+/** What a key was used for in the last 30 days, by model. */
+function Usage({ id }: { readonly id: string }) {
+  return (
+    <Card title={shared.usage} note={shared.usageNote}>
+      <Loaded query={useQuery(keyUsage(id))} height={200}>
+        {({ data }) => <UsageTable caption={shared.usage} rows={data} none={words.noUsage} />}
+      </Loaded>
+    </Card>
+  )
+}

@@ -3,18 +3,20 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/Button.tsx'
 import { Chosen } from '../../parts/Chosen.tsx'
+import { valuesOf } from '../../parts/FilterBar.tsx'
+import type { FilterField } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { RecordTable } from '../../parts/RecordTable.tsx'
 import { ListTools } from '../../parts/ListTools.tsx'
 import { useBuckets } from '../../parts/useBuckets.ts'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
+import { useNames } from '../../parts/useNames.ts'
 import { useRecords } from '../../parts/useRecords.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { keyList, mayMakeKeys } from './api.ts'
 import { useSwitchKeys } from './change.ts'
 import { columnsWith } from './columns.tsx'
-import { useFilters } from './filters.ts'
 import { words } from './words.ts'
 
 /** Who may ask, for what, and how much of each budget is left. */
@@ -71,4 +73,32 @@ export default function Keys() {
       </RecordTable>
     </Page>
   )
+}
+
+/** What the list can be filtered by. */
+function useFilters(): readonly FilterField[] {
+  const isAdmin = useIsAdmin()
+  const members = useNames('member')
+  const models = useNames('model')
+  const { filters } = words
+  return [
+    { name: 'state', label: filters.state, values: valuesOf(words.statesShort) },
+    ...(isAdmin
+      ? [
+          {
+            name: 'owner',
+            label: filters.owner,
+            values: members,
+          },
+        ]
+      : []),
+    {
+      name: 'model',
+      label: filters.model,
+      values: models,
+      typed: true,
+    },
+    { name: 'tag', label: filters.tag, typed: true, example: 'team:search' },
+    { name: 'source', label: filters.source, values: valuesOf(words.sources) },
+  ]
 }

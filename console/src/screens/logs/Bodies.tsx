@@ -1,14 +1,15 @@
 import { Link } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import type { ReactNode } from 'react'
 import { bytes } from '../../format.ts'
+import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
-import { LongText } from '../../parts/LongText.tsx'
 import { Tabs, useTab } from '../../parts/Tabs.tsx'
+import { quoted } from '../../parts/curl.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
+import { shared } from '../../words.ts'
 import { conversationOf, jsonOf } from './conversation.ts'
-import { curlOf } from './curl.ts'
 import type { Capture, Detail } from './row.ts'
 import { words } from './request-words.ts'
 import classes from './request.module.css'
@@ -117,4 +118,52 @@ function Headers({ headers }: { readonly headers: Detail['headers'] }): ReactNod
       </tbody>
     </table>
   )
+}
+
+/** Characters that are shown at once. */
+const most = 65_536
+
+/** Text of others as it is, line breaks included. What is beyond 64 KB is shown by a button. */
+function LongText({ text, mono = false }: { readonly text: string; readonly mono?: boolean }) {
+  const [whole, setWhole] = useState(false)
+  const isCut = !whole && text.length > most
+  return (
+    <>
+      <div className={classes.text} data-mono={mono || undefined}>
+        {isCut ? text.slice(0, most) : text}
+      </div>
+      {isCut && (
+        <Button small onClick={() => setWhole(true)}>
+          {shared.showAll(bytes(new Blob([text]).size))}
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** Where requests of the gateway's own pipelines are sent that have a body of JSON, by the name of the pipeline. */
+const paths: Readonly<Record<string, string>> = {
+  'chat-completions': '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+  decisions: '/v1/decisions',
+  mapeval: '/v1/mapeval',
+  embeddings: '/v1/embeddings',
+  images: '/v1/images/generations',
+  speech: '/v1/audio/speech',
+  compact: '/v1/responses/compact',
+  'count-tokens': '/v1/messages/count_tokens',
+  'input-tokens': '/v1/responses/input_tokens',
+}
+
+/** The request as a command of a POSIX shell; undefined where its whole body is not known. */
+function curlOf({ capture, metadata: { pipeline } }: Detail, origin: string): string | undefined {
+  const path = typeof pipeline === 'string' ? paths[pipeline] : undefined
+  if (path === undefined || !capture?.request || capture.truncated) return undefined
+  return [
+    `curl ${origin}${path}`,
+    '-H "authorization: Bearer $SLUICE_API_KEY"',
+    "-H 'content-type: application/json'",
+    `-d ${quoted(capture.request)}`,
+  ].join(' \\\n  ')
 }

@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react'
+import { ask } from '../../api/ask.ts'
 import { useAddress } from '../../parts/search.ts'
 import type { Search } from '../../parts/search.ts'
 import { shortId } from '../../format.ts'
@@ -17,7 +18,6 @@ import { useEscape } from '../../parts/useEscape.ts'
 import { holdLive } from '../../parts/useLive.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { filtersIn } from './filters.ts'
-import { oneRequest } from './request-api.ts'
 import type { Detail } from './row.ts'
 import { words } from './request-words.ts'
 import { Sections } from './Sections.tsx'
@@ -123,3 +123,9 @@ function Actions({ request }: { readonly request: Detail }) {
     </>
   )
 }
+
+const oneRequest = (id: string) =>
+  queryOptions({
+    queryKey: ['logs', 'request', id],
+    queryFn: ({ signal }) => ask<Detail>('GET', `/api/logs/${encodeURIComponent(id)}`, { signal }),
+  })

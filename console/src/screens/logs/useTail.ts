@@ -1,8 +1,7 @@
 import { createParser } from 'eventsource-parser'
-import { useEffect, useEffectEvent } from 'react'
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react'
 import { askRaw } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
-import { useInFront } from '../../parts/useInFront.ts'
 import { tellReconnecting } from '../../parts/useLive.ts'
 import type { Row } from './row.ts'
 
@@ -76,4 +75,12 @@ async function countdown(seconds: number, signal: AbortSignal): Promise<void> {
     tellReconnecting(left)
     await new Promise((resolve) => setTimeout(resolve, 1000))
   }
+}
+
+/** Whether the page can be seen: its tab is in front. */
+const useInFront = (): boolean => useSyncExternalStore(listen, () => document.visibilityState === 'visible')
+
+function listen(listener: () => void): () => void {
+  document.addEventListener('visibilitychange', listener)
+  return () => document.removeEventListener('visibilitychange', listener)
 }

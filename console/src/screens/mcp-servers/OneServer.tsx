@@ -1,4 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
+import { ButtonLink } from '../../parts/Button.tsx'
+import { Card } from '../../parts/Card.tsx'
+import { CopyButton } from '../../parts/CopyButton.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Tabs, useTab } from '../../parts/Tabs.tsx'
@@ -6,7 +9,6 @@ import { Tag } from '../../parts/Tag.tsx'
 import { Actions } from './Actions.tsx'
 import { server as one, status } from './api.ts'
 import { Facts } from './Facts.tsx'
-import { ForClients } from './ForClients.tsx'
 import { Offers } from './Offers.tsx'
 import { ServerSettings } from './ServerSettings.tsx'
 import { State } from './State.tsx'
@@ -52,5 +54,35 @@ export function OneServer({ name }: { readonly name: string }) {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+/** What clients paste: the address of the server behind the gateway, and the command of one of them. */
+function ForClients({ name }: { readonly name: string }) {
+  const address = `${location.origin}/servers/${encodeURIComponent(name)}/mcp`
+  const command = words.claudeCommand(name, address)
+  return (
+    <Card
+      title={words.clients}
+      actions={
+        <ButtonLink to="/quick-start" search={{ client: 'mcp' }} look="quiet" small icon="quick-start">
+          {words.otherClients}
+        </ButtonLink>
+      }
+    >
+      <p className={classes.secondary}>{words.clientsText}</p>
+      <dl className={classes.facts}>
+        <dt>{words.address}</dt>
+        <dd className={classes.paste}>
+          <code>{address}</code>
+          <CopyButton text={address} what={words.copyAddress} />
+        </dd>
+        <dt>{words.claude}</dt>
+        <dd className={classes.paste}>
+          <code>{command}</code>
+          <CopyButton text={command} what={words.copyCommand} />
+        </dd>
+      </dl>
+    </Card>
   )
 }

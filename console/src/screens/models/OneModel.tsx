@@ -1,5 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from '@tanstack/react-router'
+import { testProvider } from '../../catalog/providers.ts'
+import { TestResult } from '../../catalog/TestResult.tsx'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
 import { Values } from '../../form/Values.tsx'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
@@ -10,7 +13,8 @@ import { Page } from '../../parts/Page.tsx'
 import { SwitchButton } from '../../parts/SwitchButton.tsx'
 import { Tabs, useTab } from '../../parts/Tabs.tsx'
 import { Tag } from '../../parts/Tag.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { toast, toastError } from '../../parts/toast.tsx'
+import { shared } from '../../words.ts'
 import { Abilities } from './Abilities.tsx'
 import { changeModel, oneModel } from './api.ts'
 import type { Model } from './api.ts'
@@ -18,11 +22,8 @@ import { useShowModel } from './change.ts'
 import { DeleteModel } from './DeleteModel.tsx'
 import { Facts } from './Facts.tsx'
 import { changedFields, usual, valuesOf } from './fields.ts'
-import { Places } from './Places.tsx'
 import { State } from './State.tsx'
-import { TestModel } from './TestModel.tsx'
 import { Usage } from './Usage.tsx'
-import { shared } from '../../words.ts'
 import { words } from './words.ts'
 import classes from './models.module.css'
 
@@ -118,6 +119,41 @@ function Actions({ model }: { readonly model: Model }) {
         </>
       )}
       {deletes && <DeleteModel model={model} onClose={() => setDeletes(false)} />}
+    </>
+  )
+}
+
+/** The places that serve a model, in their order. */
+function Places({ model }: { readonly model: Model }) {
+  const { provider, upstream_model: upstream, deployments, name } = model
+  const own = provider === null ? [] : [{ provider, upstream_model: upstream, weight: 1 }]
+  const places = [...own, ...deployments]
+  return (
+    <Card title={words.places} {...(places.length > 1 && { note: words.placesText })}>
+      <ol className={classes.places}>
+        {places.map((place) => (
+          <li key={`${place.provider} ${place.upstream_model}`}>
+            <Link to={`/providers/${encodeURIComponent(place.provider)}`}>{place.provider}</Link>
+            <code>{place.upstream_model ?? name}</code>
+            {places.length > 1 && <span className={classes.faint}>{`${words.share} ${place.weight ?? 1}`}</span>}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+/** Asks the model's provider for one short answer of it. */
+function TestModel({ model: { name, provider, deployments } }: { readonly model: Model }) {
+  const asked = provider ?? deployments[0]?.provider
+  const test = useMutation({ mutationFn: (at: string) => testProvider(at, name), onError: toastError })
+  if (asked === undefined) return null
+  return (
+    <>
+      {test.data && <TestResult tested={test.data} />}
+      <Button busy={test.isPending} onClick={() => test.mutate(asked)}>
+        {words.tested}
+      </Button>
     </>
   )
 }

@@ -1,7 +1,12 @@
 import { ButtonLink } from '../../parts/Button.tsx'
 import { Empty } from '../../parts/Empty.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { words } from './words.ts'
+
+const words = {
+  title: 'There is no page here',
+  text: 'The address may be mistyped, or of a page that this version does not have.',
+  toOverview: 'Go to Overview',
+} as const
 
 /** What every address shows that no screen has. */
 export default function NoPage() {

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { Answers, Row } from '../../api/answers.ts'
 import { useMemo } from 'react'
+import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import { breakers, circuitOf } from '../../api/attention.ts'
 import type { Breaker } from '../../api/attention.ts'

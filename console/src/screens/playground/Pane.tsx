@@ -1,12 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { count, duration, money } from '../../format.ts'
+import { Card } from '../../parts/Card.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
-import { AnswerDecision } from './AnswerDecision.tsx'
+import { fromBlock } from '../../parts/decision.ts'
+import { Decision } from '../../parts/Decision.tsx'
+import { Failure } from '../../parts/Failure.tsx'
+import { Rating } from '../../parts/Rating.tsx'
 import { loggedRequest } from './api.ts'
-import classes from './playground.module.css'
 import { RequestLink } from './RequestLink.tsx'
 import type { Talk } from './useConversation.ts'
 import { words } from './words.ts'
+import classes from './playground.module.css'
 
 /** One conversation: what was said, the answer as it grows, its figures, and why this model. */
 export function Pane({
@@ -82,5 +86,23 @@ function Figures({ firstText, took, outputTokens, model, requestId, done }: NonN
         ))}
       {requestId !== null && <RequestLink id={requestId} row={row} />}
     </p>
+  )
+}
+
+/** Why this model answered, as the log has it, and what the user thinks of the choice. */
+function AnswerDecision({ id, title }: { readonly id: string; readonly title: string }) {
+  const { data: row, error } = useQuery(loggedRequest(id))
+  if (row?.routing)
+    return (
+      <Decision label={title} decision={fromBlock(row.routing)} reasoning={row.metadata.routing_reasoning}>
+        {row.routing.chosen !== null && <Rating id={row.id} given={row.feedback?.signal ?? null} />}
+      </Decision>
+    )
+  return (
+    <Card title={title}>
+      {error && <Failure error={error} />}
+      {!error && row === null && <p className={classes.nothing}>{words.decisionLater}</p>}
+      {row && <p className={classes.nothing}>{words.noDecision}</p>}
+    </Card>
   )
 }

@@ -14,8 +14,20 @@ import { Page } from '../../parts/Page.tsx'
 import { useOneOf } from '../../parts/useOneOf.ts'
 import { clients, keyVariable } from '../../quick-start/index.ts'
 import type { Client } from '../../quick-start/index.ts'
-import { words } from './words.ts'
 import classes from './quick-start.module.css'
+
+const words = {
+  title: 'Quick start',
+  intro: 'Each text is a file to paste. The key is read from the environment, so it stands in none of them.',
+  model: 'Model',
+  client: 'Client',
+  key: 'The API key',
+  keyText: 'Make one under API keys, or in the playground.',
+  install: 'Install',
+  shell: 'In a shell',
+  check: 'Check',
+  paste: (path: string) => `Put into ${path}`,
+} as const
 
 /** What to paste where, for each client; the same texts are tried by the tests of the clients. */
 export default function QuickStart() {

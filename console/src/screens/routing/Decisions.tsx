@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { oneOf, useAddress } from '../../parts/search.ts'
 import { count, money } from '../../format.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
@@ -7,6 +6,7 @@ import { Empty } from '../../parts/Empty.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Moment } from '../../parts/Moment.tsx'
 import { Money } from '../../parts/Money.tsx'
+import { oneOf, useAddress } from '../../parts/search.ts'
 import { Table } from '../../parts/Table.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { TableTools } from '../../parts/TableTools.tsx'
@@ -20,8 +20,8 @@ import { Distribution } from './Distribution.tsx'
 import { Models } from './Models.tsx'
 import { OneDecision } from './OneDecision.tsx'
 import { Preview } from './Preview.tsx'
-import classes from './routing.module.css'
 import { words } from './words.ts'
+import classes from './routing.module.css'
 
 /** The latest routed requests: how hard they were, where they went, and the decision of one of them. */
 export function Decisions() {

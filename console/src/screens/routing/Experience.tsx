@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { duration, share } from '../../format.ts'
+import { count, duration, share } from '../../format.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { ConfirmName } from '../../parts/ConfirmName.tsx'
@@ -11,9 +11,9 @@ import { toast } from '../../parts/toast.tsx'
 import { useLive } from '../../parts/useLive.ts'
 import { experience, forget, modes } from './api.ts'
 import type { Learned } from './api.ts'
-import { Posterior } from './Posterior.tsx'
-import classes from './routing.module.css'
+import { densityOf } from './density.ts'
 import { words } from './words.ts'
+import classes from './routing.module.css'
 
 /** What is to be forgotten: a model, or with `null` all of them. */
 type Forgetting = { readonly model: string | null } | undefined
@@ -170,5 +170,32 @@ function Forget({ learned, model, onClose }: ForgetProps) {
     >
       <p>{words.resetWhat(places)}</p>
     </ConfirmName>
+  )
+}
+
+const width = 96
+const height = 24
+
+/** What is believed of a model in a mode and tier: the density of how likely its answer is good enough. */
+function Posterior({ learned }: { readonly learned: Learned }) {
+  const { model, mode, tier, mean, strength, pulls, feedback } = learned
+  const { heights, low, high } = densityOf(mean * strength, (1 - mean) * strength)
+  const line = heights.map((one, index) => `${index} ${(height - one * (height - 2)).toFixed(1)}`)
+  const within = line.slice(Math.round(low * width), Math.round(high * width) + 1)
+  const said = words.density(mean.toFixed(2), low.toFixed(2), high.toFixed(2), count(pulls))
+  return (
+    <div
+      className={classes.posterior}
+      title={`${said}, ${words.ratingsOf(feedback.weak, feedback.ok, feedback.strong)}`}
+    >
+      <svg width={width} height={height} role="img" aria-label={words.densityOf(model, mode, tier, said)}>
+        <path d={`M${low * width} ${height}L${within.join('L')}L${high * width} ${height}z`} className={classes.band} />
+        <path d={`M${line.join('L')}`} className={classes.curve} />
+        <path d={`M${mean * width} 0V${height}`} className={classes.tick} />
+      </svg>
+      <span>
+        {mean.toFixed(2)} <span className={classes.faint}>{words.pulls(count(pulls))}</span>
+      </span>
+    </div>
   )
 }

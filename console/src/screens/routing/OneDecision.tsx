@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { useAddress } from '../../parts/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
-import { Decision } from '../../parts/Decision.tsx'
 import { fromBlock } from '../../parts/decision.ts'
+import { Decision } from '../../parts/Decision.tsx'
 import { Empty } from '../../parts/Empty.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Rating } from '../../parts/Rating.tsx'
+import { useAddress } from '../../parts/search.ts'
 import { useEscape } from '../../parts/useEscape.ts'
 import { request } from './api.ts'
-import classes from './routing.module.css'
 import { words } from './words.ts'
+import classes from './routing.module.css'
 
 /** The decision of one request, in the place of the preview. */
 export function OneDecision({ id }: { readonly id: string }) {

@@ -3,7 +3,10 @@ import { heldSession } from '../../api/session.ts'
 import { targetOf, useAddress } from '../../parts/search.ts'
 import { Door } from '../../parts/Door.tsx'
 import { SignInForm } from '../../parts/SignInForm.tsx'
-import { words } from './words.ts'
+
+const words = {
+  title: 'Sign in',
+} as const
 
 /** Signs in, and goes on to where the link pointed. */
 export default function SignIn() {

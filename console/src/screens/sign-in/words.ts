@@ -1,3 +1,0 @@
-export const words = {
-  title: 'Sign in',
-} as const
