@@ -1,8 +1,7 @@
-import { GatewayError, defineAction } from '../../engine/index.ts'
-import type { Json, JsonObject, RecordChange, RecordLookup, ShownRecord } from '../../engine/index.ts'
-import { shape, timeText } from '../../engine/kit.ts'
-import { listLimit, readAddress, readConfigured } from './list-source.ts'
-import type { ReadList } from './list-source.ts'
+import { readFile } from 'node:fs/promises'
+import { defineAction, GatewayError } from '../../engine/index.ts'
+import type { Host, Json, JsonObject, RecordChange, RecordLookup, Scope, ShownRecord } from '../../engine/index.ts'
+import { parsedJson, readPublic, shape, timeText } from '../../engine/kit.ts'
 import type { FindListed } from './match-listed.ts'
 import { readPriceList } from './price-list.ts'
 import { differences, patchOf } from './sync-diff.ts'
@@ -157,4 +156,32 @@ function changesOf(found: readonly Difference[], records: RecordLookup): RecordC
 
 function countsOf(found: readonly Difference[]): JsonObject {
   return Object.fromEntries(actions.map((word) => [word, found.filter(({ action }) => action === word).length]))
+}
+
+/** Maximum bytes of a list, and milliseconds for reading it from an address. */
+const listLimit = 20 * 1024 * 1024
+const deadline = 10_000
+
+/** A list as it was read, and where it is from. */
+interface ReadList {
+  readonly source: string
+  /** Undefined: it is not JSON. */
+  readonly value: Json | undefined
+}
+
+/** Reads a list from an address. */
+async function readAddress(text: string, param: string, host: Host, scope: Scope): Promise<ReadList> {
+  const bytes = await readPublic(text, { param, what: 'the list of prices', limit: listLimit, deadline }, host, scope)
+  return { source: new URL(text).href, value: parsedJson(bytes.toString()) }
+}
+
+/** Reads the list that the configuration file names. */
+async function readConfigured(source: string, host: Host, scope: Scope): Promise<ReadList> {
+  if (URL.canParse(source)) return readAddress(source, 'catalog.source', host, scope)
+  try {
+    return { source: 'catalog.source', value: parsedJson(await readFile(source, 'utf8')) }
+  } catch (cause) {
+    const message = 'The file that the configuration names in catalog.source cannot be read.'
+    throw new GatewayError('invalid_field', { param: 'catalog.source' }, { param: 'catalog.source', message, cause })
+  }
 }

@@ -1,13 +1,21 @@
-import { defineStage } from '../../engine/index.ts'
-import type { Envelope, GenerateRequest, JsonObject, Principal, Slots, Tier, Vote } from '../../engine/index.ts'
-import { defined, duration, durationSchema, tierOf } from '../../engine/kit.ts'
+import { defineStage, GatewayError } from '../../engine/index.ts'
+import type {
+  Catalog,
+  Envelope,
+  GenerateRequest,
+  JsonObject,
+  Principal,
+  Slots,
+  Tier,
+  Vote,
+} from '../../engine/index.ts'
+import { defined, duration, durationSchema, isObject, tierOf, tierRanges } from '../../engine/kit.ts'
 import { blend } from './blend.ts'
 import type { Abstention, Blend, CountedVote } from './blend.ts'
 import type { Calibration } from './calibration.ts'
 import { rawConfidence } from './confidence-map.ts'
 import { factsOf } from './facts.ts'
 import type { Facts } from './facts.ts'
-import { hintOf } from './hint.ts'
 import { earlierTexts, lastText, lastTurn } from './turn.ts'
 import type { Turn } from './turn.ts'
 
@@ -144,4 +152,29 @@ function confidenceIn({ complexity, votes }: Blend, calibration: Calibration) {
   if (Object.values(votes).every((vote) => 'abstained' in vote)) return { confidence: 0, confidenceRaw: 0, map }
   const confidenceRaw = rawConfidence(complexity)
   return { confidence: calibration.map(confidenceRaw, tierOf(complexity)), confidenceRaw, map }
+}
+
+const classes: Readonly<Record<string, Tier>> = { economy: 'SIMPLE', balanced: 'MEDIUM', premium: 'COMPLEX' }
+
+/**
+ * The complexity that a client hints at, in the field `routing.hint` or the header `x-routing-hint`: by a tier, or by
+ * a model of the class that it wants. Throws `invalid_value` for another word.
+ */
+function hintOf({ body, headers }: Pick<Envelope, 'body' | 'headers'>, catalog: Catalog): number | undefined {
+  const { routing } = body
+  const field = isObject(routing) ? (routing['hint'] ?? undefined) : undefined
+  const header = headers['x-routing-hint']
+  if (field !== undefined) return complexityOf(field, 'routing.hint', catalog)
+  return header === undefined ? undefined : complexityOf(header, 'x-routing-hint', catalog)
+}
+
+function complexityOf(hint: unknown, param: string, catalog: Catalog): number {
+  const tier = typeof hint === 'string' ? hint.toUpperCase() : ''
+  if (Object.hasOwn(tierRanges, tier)) return tierRanges[tier as Tier].centre
+  const model = typeof hint === 'string' ? catalog.find(hint) : undefined
+  if (!model) {
+    const reason = 'it must be SIMPLE, MEDIUM, COMPLEX, or the name of a model'
+    throw new GatewayError('invalid_value', { param, reason }, { param })
+  }
+  return tierRanges[classes[model.quality_tier ?? 'economy'] ?? 'SIMPLE'].centre
 }

@@ -1,10 +1,9 @@
 import type { JSONSchema } from 'json-schema-to-ts'
-import { defineProvider } from '../../engine/index.ts'
-import { addressOf, answerHold, baseUrl, openUpstream } from '../../engine/kit.ts'
-import type { UpstreamSettings } from '../../engine/kit.ts'
-import type { AnyProvider, Provider, Traits } from '../../engine/index.ts'
+import { defineProvider, GatewayError } from '../../engine/index.ts'
+import { addressOf, answerHold, baseUrl, collect, openUpstream, pull } from '../../engine/kit.ts'
+import type { Hold, UpstreamSettings } from '../../engine/kit.ts'
+import type { Answer, AnyProvider, Provider, Traits } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
-import { routeOrRefusal } from './missing-route.ts'
 import { bridgePresets, routerChoices, shownPresets } from './presets.ts'
 import type { Preset } from './presets.ts'
 
@@ -134,4 +133,30 @@ interface Config extends Omit<UpstreamSettings, 'base_url'> {
   readonly base_url?: string | undefined
   readonly offers?: readonly string[] | undefined
   readonly traits?: Traits | undefined
+}
+
+/** Most bytes of an error body that are read. */
+const limit = 1024 * 1024
+
+/**
+ * Returns the answer of a local server. If the server lacks the route, throws `upstream_rejected` with the first
+ * version that has it. A 404 about a model has a JSON body that says so, and is returned unchanged.
+ */
+async function routeOrRefusal(answer: Answer, model: string, since: string, hold: Hold): Promise<Answer> {
+  if (answer.status !== 404 && answer.status !== 405) return answer
+  const bytes = await collect(answer.body, limit, hold)
+  if (answer.status === 404 && !deniesRoute(bytes.toString())) return { ...answer, body: pull(once(bytes)) }
+  const message = `The provider of "${model}" has no route for decisions: its server must be of version ${since} or newer.`
+  throw new GatewayError('upstream_rejected', { model }, { message, tags: [String(answer.status)] })
+}
+
+function deniesRoute(body: string): boolean {
+  if (!body.trimStart().startsWith('{')) return true
+  return /(unknown|no such|invalid) (route|path|endpoint|url)|(route|path|endpoint|page|url) (was )?not found/i.test(
+    body,
+  )
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }

@@ -6,10 +6,8 @@ import { conditionOf, isDirect } from './condition.ts'
 import type { RequestFilter } from './filter.ts'
 import { Latency, blockOf, bounded, kinds, placeOf, places } from './latency.ts'
 import type { Kind } from './latency.ts'
-import { DAY, dimensions, grouped, measures, nothing, tagIn } from './sums.ts'
+import { DAY, dimensions, grains, grouped, measures, nothing, tagIn } from './sums.ts'
 import type { Dimension, Grouping, Measure, Sum } from './sums.ts'
-import { partsOf } from './window.ts'
-import type { Part } from './window.ts'
 
 /** Which rows are added up, and what is told apart. */
 export interface SumsQuestion {
@@ -275,4 +273,29 @@ export async function namesOf(
     .where('id', 'in', ids)
     .execute()
   return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** A part of a window, and the length of the sums that have its rows; no length: the rows themselves. */
+interface Part {
+  readonly length?: number
+  readonly since: number
+  readonly until: number
+}
+
+/**
+ * The parts of a window, each in the longest sums that fit into it and whose length is at most `longest`. Where the
+ * shortest sums are no longer kept, the rows may be. Times in milliseconds, `until` is excluded.
+ */
+function partsOf(since: number, until: number, longest: number, now: number, left = [...grains]): Part[] {
+  if (since >= until) return []
+  const [grain, ...shorter] = left
+  if (grain === undefined) return [{ since, until }]
+  const { length, kept } = grain
+  const first = Math.ceil(since / length) * length
+  const last = Math.floor(until / length) * length
+  const isGone = shorter.length === 0 && first < now - kept
+  const usable = length <= longest && first < last && !isGone
+  const within = (from: number, to: number) => partsOf(from, to, longest, now, shorter)
+  if (!usable) return within(since, until)
+  return [...within(since, first), { length, since: first, until: last }, ...within(last, until)]
 }

@@ -4,8 +4,7 @@ import { drawn } from './drawn.ts'
 import { cutShort, eventFailure, responseFailure, unreadable } from './errors.ts'
 import { nativeFields } from './native-fields.ts'
 import { parseAnnotation, parseLogprobs } from './parse-parts.ts'
-import { partners } from './partners.ts'
-import { OpenItem } from './parse-item-events.ts'
+import { OpenItem, typeOf } from './parse-item-events.ts'
 import type { PartKind } from './parse-item-events.ts'
 import { parseStop } from './stop.ts'
 import { usageOf } from './usage.ts'
@@ -215,4 +214,31 @@ export class ResponsesParser implements EventParser<GenerateEvent> {
     this.#ended = true
     this.#out.push({ type: 'failure', failure })
   }
+}
+
+/**
+ * Matches each item of the final output to a streamed item (a map by `output_index`): by its id; if an upstream changed
+ * the ids, by type and index, otherwise to the next item of its type. Undefined: the item was not streamed.
+ */
+function partners(
+  output: readonly JsonObject[],
+  streamed: ReadonlyMap<number, OpenItem>,
+): readonly (OpenItem | undefined)[] {
+  const byId = new Map(
+    [...streamed.values()].flatMap((open) => (open.id === undefined ? [] : [[open.id, open] as const])),
+  )
+  const same = output.map((item) => byId.get(text(item['id']) ?? ''))
+  const left = new Set(streamed.values()).difference(new Set(same))
+  const placed = output.map((item, at) => {
+    const open = streamed.get(at)
+    if (same[at] || !open || open.type !== typeOf(item) || !left.delete(open)) return same[at]
+    return open
+  })
+  const next = new Map(
+    Array.from(
+      Map.groupBy(left, ({ type }) => type),
+      ([type, open]) => [type, open.values()],
+    ),
+  )
+  return placed.map((open, at) => open ?? next.get(typeOf(output[at] ?? {}))?.next().value)
 }

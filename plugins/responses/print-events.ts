@@ -1,7 +1,6 @@
-import type { Asked, EventPrinter, Failure, Frame, GenerateEvent, Item } from '../../engine/index.ts'
+import type { Asked, EventPrinter, Failure, Frame, GenerateEvent, Item, ToolCall } from '../../engine/index.ts'
 import type { JsonObject, Loss, Unshown } from '../../engine/index.ts'
-import { Losses, word } from '../../engine/kit.ts'
-import { allowance } from './allowed.ts'
+import { defined, flatName, Losses, word } from '../../engine/kit.ts'
 import { inputEvent, partEvent, textDelta, textDone } from './events.ts'
 import type { StreamEvent } from './events.ts'
 import { done } from './guard.ts'
@@ -10,8 +9,9 @@ import { NativeItems } from './native-items.ts'
 import { responseObject } from './response.ts'
 import type { State } from './response.ts'
 import { printStop } from './stop.ts'
+import { toolRef } from './tools.ts'
 import { printUsage } from './usage.ts'
-import { isList, noSuchField, object, protocol } from './values.ts'
+import { isList, noSuchField, object, objects, protocol } from './values.ts'
 import { sources } from './web-search.ts'
 import { ItemPrinter } from './print-item-events.ts'
 import type { Status } from './print-item-events.ts'
@@ -237,4 +237,23 @@ export class ResponsesPrinter implements EventPrinter<GenerateEvent> {
     this.#emit({ type: 'response.failed', sequence_number: this.#sequence++, response: this.response })
     this.#frames.push(done)
   }
+}
+
+/** Whether calls are among the `allowed_tools` of a request's `tool_choice`. Without a list, all are. */
+function allowance(body: JsonObject): (call: ToolCall) => boolean {
+  const choice = object(body['tool_choice'])
+  if (choice?.['type'] !== 'allowed_tools') return () => true
+  const allowed = new Set(
+    objects(choice['tools'])
+      .flatMap((listed) => toolRef(listed) ?? [])
+      .map(exact),
+  )
+  return ({ name, namespace }) =>
+    [defined({ name, namespace }), { name }, { name: flatName(defined({ name, namespace })) }].some((tool) =>
+      allowed.has(exact(tool)),
+    )
+}
+
+function exact({ name, namespace }: { readonly name: string; readonly namespace?: string }): string {
+  return JSON.stringify([namespace, name])
 }

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
-import type { Dispatched, ErrorCode, JsonObject, Principal, Slots } from '../../engine/index.ts'
+import type { Dispatched, ErrorCode, JsonObject, Principal, Services, Slots } from '../../engine/index.ts'
 import { asText, asking, isObject, isVirtual } from '../../engine/kit.ts'
-import type { Preview } from './preview.ts'
 import { shownPreview } from './shown-preview.ts'
 
 /** A request to route without serving it. */
@@ -58,4 +57,23 @@ function fieldIn({ reply }: Dispatched): string | undefined {
   const value = reply?.body.kind === 'json' ? reply.body.value : undefined
   const error = isObject(value) && isObject(value['error']) ? value['error'] : {}
   return typeof error['param'] === 'string' ? error['param'] : undefined
+}
+
+/**
+ * Marks a request that is only routed, to see how it would be. Stages that route read it: they ask no judge, and neither
+ * write state nor count what they chose.
+ */
+interface Preview {
+  /** The settings to decide by, whole; absent: those that run. */
+  readonly settings?: Services['smart_routing']['settings']
+  /** In place of the seed of the settings. */
+  readonly seed?: string
+  /** In place of the id of the request. */
+  readonly id?: string
+}
+
+declare module '../../engine/index.ts' {
+  interface Slots {
+    preview: Preview
+  }
 }

@@ -1,14 +1,14 @@
 import {
-  FrameDecoder,
-  WholeFrames,
   bufferOf,
   encodeFrame,
   eventRoom,
   eventTooLarge,
+  FrameDecoder,
   speaksToUpstreams,
   through,
+  WholeFrames,
 } from '../../engine/kit.ts'
-import type { AnyCodec, Failure, Frame, Measurement, Source, StreamGuard, Unshown } from '../../engine/index.ts'
+import type { AnyCodec, Failure, Frame, Hidden, Measurement, Source, StreamGuard, Unshown } from '../../engine/index.ts'
 import type { EventRoom, Transform } from '../../engine/kit.ts'
 import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
@@ -19,7 +19,6 @@ import { Deliveries, unitsOfStream } from './units.ts'
 import { cutShort, failureOf } from './failure.ts'
 import { announced, completed, farEnd, lately, metered, nearEnd, printed } from './stream-end.ts'
 import type { Measured } from './stream-end.ts'
-import { withoutHidden } from './without-hidden.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 /** Bytes that usually contain the last event. */
@@ -225,3 +224,33 @@ class LineFeeds {
 }
 
 const carriageReturn = 0x0d
+
+const emptyLine = '\n\n'
+
+/**
+ * Removes hidden frames from whole events whose lines end in LF. Only a frame with the mark of a hidden one is decoded,
+ * because one read may contain hundreds. Without a hidden frame, which is nearly always so, the bytes stay unchanged.
+ */
+function withoutHidden(hidden: Hidden | undefined): (events: Uint8Array) => Uint8Array {
+  if (!hidden) return (events) => events
+  return (events) => {
+    const bytes = bufferOf(events)
+    let at = bytes.indexOf(hidden.sign)
+    if (at < 0) return events
+    const kept: Uint8Array[] = []
+    let from = 0
+    while (at >= 0) {
+      const before = bytes.lastIndexOf(emptyLine, at)
+      const start = before < from ? from : before + emptyLine.length
+      const after = bytes.indexOf(emptyLine, at)
+      const end = after < 0 ? bytes.length : after + emptyLine.length
+      const [frame] = new FrameDecoder().push(bytes.subarray(start, end))
+      if (frame && hidden.is(frame)) {
+        kept.push(bytes.subarray(from, start))
+        from = end
+      }
+      at = bytes.indexOf(hidden.sign, end)
+    }
+    return from === 0 && kept.length === 0 ? events : Buffer.concat([...kept, bytes.subarray(from)])
+  }
+}

@@ -1,10 +1,8 @@
-import type { EventParser, Frame, GenerateEvent, Json, JsonObject, Restore } from '../../../engine/index.ts'
+import type { EventParser, Frame, GenerateEvent, Json, JsonObject, Restore, StopReason } from '../../../engine/index.ts'
 import { GatewayError } from '../../../engine/index.ts'
 import { fold, isObject, parsedObject } from '../../../engine/kit.ts'
 import { MessagesParser } from '../messages/parse-events.ts'
 import { failed } from './errors.ts'
-import { parseStop } from './stop.ts'
-import { usageFields } from './usage.ts'
 
 /**
  * Parses an answer event by event. The API's events are those of the messages protocol under other names, with two
@@ -185,4 +183,38 @@ function wholeBlock({ text, toolUse, reasoningContent: reasoning, citationsConte
   return isObject(said)
     ? { type: 'thinking', thinking: said['text'] ?? '', signature: said['signature'] ?? '' }
     : undefined
+}
+
+const reasons: ReadonlyMap<string, StopReason> = new Map([
+  ['end_turn', 'end'],
+  ['stop_sequence', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'context'],
+  ['tool_use', 'tool'],
+  ['guardrail_intervened', 'filter'],
+  ['content_filtered', 'filter'],
+])
+
+/** The neutral form of a stop reason; undefined if it is unknown or absent. */
+function parseStop(reason: unknown): StopReason | undefined {
+  return typeof reason === 'string' ? reasons.get(reason) : undefined
+}
+
+/**
+ * The usage of an answer in the words of the messages protocol, which counts in the same way: `inputTokens` are those
+ * that were neither read from a cache nor written to one.
+ */
+function usageFields(usage: Json | undefined): JsonObject {
+  if (!isObject(usage)) return {}
+  const { inputTokens, outputTokens, cacheReadInputTokens: read, cacheWriteInputTokens: written, cacheDetails } = usage
+  const hour = Array.isArray(cacheDetails)
+    ? cacheDetails.find((detail): detail is JsonObject => isObject(detail) && detail['ttl'] === '1h')
+    : undefined
+  return {
+    input_tokens: inputTokens ?? null,
+    output_tokens: outputTokens ?? null,
+    cache_read_input_tokens: read ?? null,
+    cache_creation_input_tokens: written ?? null,
+    ...(hour ? { cache_creation: { ephemeral_1h_input_tokens: hour['inputTokens'] ?? null } } : {}),
+  }
 }

@@ -1,4 +1,15 @@
-import type { Amendment, Choice, Envelope, Frame, JsonObject, Offer } from '../../../engine/index.ts'
+import type {
+  Amendment,
+  Asked,
+  Choice,
+  Envelope,
+  EventPrinter,
+  Frame,
+  GenerateEvent,
+  JsonObject,
+  Loss,
+  Offer,
+} from '../../../engine/index.ts'
 import { defineCodec } from '../../../engine/index.ts'
 import { amendedSampling, isObject, parsedJson, samplingTrait } from '../../../engine/kit.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
@@ -6,7 +17,7 @@ import { located } from './located.ts'
 import { meter } from './meter.ts'
 import { GeminiParser } from './parse-events.ts'
 import { parse, searches } from './parse-request.ts'
-import { GeminiPrinter } from './print-events.ts'
+import { AnswerPrinter, chunk } from './print-answer.ts'
 import { print } from './print-request.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
@@ -117,4 +128,31 @@ function instruct(body: JsonObject, text: string, at: 'before' | 'after'): JsonO
   if (!isObject(given) || !Array.isArray(given.parts ?? [])) return body
   const parts = (given.parts ?? []) as readonly JsonObject[]
   return { ...body, [name]: { ...given, parts: parts.toSpliced(at === 'before' ? 0 : parts.length, 0, { text }) } }
+}
+
+/** Prints an answer for a client: each chunk is a `GenerateContentResponse`, and the stream has no last event. */
+class GeminiPrinter implements EventPrinter<GenerateEvent> {
+  readonly #answer: AnswerPrinter
+  #done = false
+
+  constructor(asked: Asked) {
+    this.#answer = new AnswerPrinter(asked)
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#answer.losses
+  }
+
+  *print(event: GenerateEvent): Iterable<Frame> {
+    if (this.#done) return
+    if (event.type === 'failure') {
+      this.#done = true
+      yield errorFrame(event.failure)
+      return
+    }
+    for (const addition of this.#answer.print(event)) {
+      this.#done = addition.end !== undefined
+      yield { data: JSON.stringify(chunk(this.#answer.head, addition)) }
+    }
+  }
 }

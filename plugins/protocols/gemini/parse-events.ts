@@ -6,16 +6,16 @@ import type {
   GenerateEvent,
   Item,
   JsonObject,
+  Logprob,
+  Rest,
   Restore,
   Seal,
   Usage,
 } from '../../../engine/index.ts'
 import { asText, customInput, isObject, parseVerbatim, restored } from '../../../engine/kit.ts'
 import { streamFailure } from './errors.ts'
-import { replyRest } from './reply-fields.ts'
-import { MessageParser } from './parse-text-events.ts'
 import { parseLogprobs } from './logprobs.ts'
-import { searchItem } from './search.ts'
+import { citations, searchItem } from './search.ts'
 import { isFailure, parseStop } from './stop.ts'
 import { parseUsage } from './usage.ts'
 import type { FunctionCall, Part } from './wire.ts'
@@ -221,4 +221,54 @@ function broken(reason: string): Failure {
 function unusable(reason: string, told: string): Failure {
   const message = `The model broke off its answer: ${told || reason}`
   return { ...upstreamError, code: 'upstream_error', message }
+}
+
+/** Parses one message, whose text arrives in parts of any length. */
+class MessageParser {
+  readonly #index: number
+  #text = ''
+  /** The latest signature among its parts; empty without one. */
+  #signature = ''
+
+  constructor(index: number) {
+    this.#index = index
+  }
+
+  *open(): Iterable<GenerateEvent> {
+    yield { type: 'item', index: this.#index, item: { type: 'message', role: 'assistant', content: [] } }
+    yield { type: 'part', index: this.#index, kind: 'text' }
+  }
+
+  *add(text: string, signature: string, logprobs: readonly Logprob[] | undefined): Iterable<GenerateEvent> {
+    if (signature !== '') this.#signature = signature
+    if (text === '') return
+    this.#text += text
+    yield { type: 'delta', index: this.#index, text, ...(logprobs ? { logprobs } : {}) }
+  }
+
+  /** The citations, which the vendor tells after the text, the seal, and the end. */
+  *close(grounding: JsonObject): Iterable<GenerateEvent> {
+    for (const annotation of citations(grounding, this.#text))
+      yield { type: 'annotation', index: this.#index, annotation }
+    if (this.#signature !== '')
+      yield { type: 'seal', index: this.#index, seal: { kind: 'redacted', data: this.#signature } }
+    yield { type: 'item-end', index: this.#index }
+  }
+}
+
+const neutral = ['usageMetadata', 'modelVersion', 'responseId', 'error']
+const neutralOfCandidate = ['content', 'finishReason', 'index', 'logprobsResult', 'avgLogprobs', 'tokenCount']
+
+/** Fields of an answer without a neutral form; those of its candidate stand in `candidate`. */
+function replyRest(fields: JsonObject, candidate: JsonObject, searched: boolean): Rest | undefined {
+  const known = searched ? [...neutralOfCandidate, 'groundingMetadata'] : neutralOfCandidate
+  const own = without(candidate, known)
+  const all = { ...without(fields, neutral), ...(Object.keys(own).length > 0 ? { candidate: own } : {}) }
+  return Object.keys(all).length > 0 ? { protocol, fields: all } : undefined
+}
+
+function without(object: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).filter(([name, value]) => !names.includes(name) && value !== null && value !== undefined),
+  )
 }

@@ -1,10 +1,9 @@
-import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import { defineStage, GatewayError, noConfig } from '../../../engine/index.ts'
 import type { Envelope, Host, Ingress, JsonObject, KeyValue, Principal } from '../../../engine/index.ts'
 import { text, without } from '../values.ts'
 import { compactionContext, expandCompactions, foreignCompaction, isTrigger } from './compaction.ts'
 import { conversationOf, inputItems } from './conversation.ts'
 import { holderOf } from './item-index.ts'
-import { isOutput, refuseOrphans } from './orphans.ts'
 import { readWhole } from './chain.ts'
 import { continues } from './continued.ts'
 import { ownerOf, readResponse, sizeOf } from './record.ts'
@@ -136,4 +135,24 @@ function unknownResponse(id: string, origin?: string): GatewayError {
 
 function shown(id: string): string {
   return id.slice(0, 128)
+}
+
+const outputs = new Set(['function_call_output', 'custom_tool_call_output'])
+
+/** Whether an item is the output of a tool that the client ran. */
+function isOutput({ type }: JsonObject): boolean {
+  return typeof type === 'string' && outputs.has(type)
+}
+
+/** Rejects the output of a call that does not exist. */
+function refuseOrphans(items: readonly JsonObject[]): void {
+  const calls = new Set(
+    items.flatMap((item) => (isOutput(item) || text(item['type']) === undefined ? [] : (text(item['call_id']) ?? []))),
+  )
+  for (const item of items) {
+    const id = isOutput(item) ? text(item['call_id']) : undefined
+    if (id === undefined || calls.has(id)) continue
+    const message = `No tool call found for function call output with call_id ${id.slice(0, 128)}.`
+    throw new GatewayError('invalid_value', { param: 'input' }, { message })
+  }
 }
