@@ -5,7 +5,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Ingress, Outcome, Reply } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
-import { exchanges, toldReply } from '../telling/telling.ts'
+import { exchanges, toldReply } from '../telling/channels.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import { Later } from '../pipeline/later.ts'
@@ -195,7 +195,7 @@ function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void 
 }
 
 /** What printing an error takes. */
-export interface Telling {
+export interface ErrorContext {
   /** The client's protocol; without it the error is printed in the plain form. */
   readonly codec: AnyClientCodec | undefined
   /** The exchange id. */
@@ -207,7 +207,7 @@ export interface Telling {
 }
 
 /** The error as its client receives it. Every error that leaves the gateway passes here, and is redacted here. */
-export function errorReply(error: GatewayError, { codec, id, scrub, asked }: Telling): Reply {
+export function errorReply(error: GatewayError, { codec, id, scrub, asked }: ErrorContext): Reply {
   const { facts } = error
   const failure = scrubbedFailure(error.failure, scrub)
   const headers: Record<string, string> = {}

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import { errorReply } from './exchange.ts'
-import type { Telling } from './exchange.ts'
+import type { ErrorContext } from './exchange.ts'
 
 // Importing this module would evaluate all its exports, among them `fetch` with its dependencies.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -13,7 +13,12 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http')
  * Writes an error on a connection that has no response object, and closes it. Further bytes of the client are not
  * read.
  */
-export function refuseRaw(stream: Duplex, error: GatewayError, scrub: Telling['scrub'], codec?: AnyClientCodec): void {
+export function refuseRaw(
+  stream: Duplex,
+  error: GatewayError,
+  scrub: ErrorContext['scrub'],
+  codec?: AnyClientCodec,
+): void {
   if (!stream.writable) {
     stream.destroy()
     return
@@ -41,7 +46,7 @@ export function refuseUnreadable(
   error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer },
   stream: Duplex,
   response: ServerResponse | undefined,
-  scrub: Telling['scrub'],
+  scrub: ErrorContext['scrub'],
 ): void {
   const pending = response !== undefined && !response.writableFinished
   if (error.code === 'ECONNRESET' || (pending && (response.headersSent || response.req.complete))) {

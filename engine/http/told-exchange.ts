@@ -1,7 +1,7 @@
 import type { Bag } from '../pipeline/bag.ts'
 import type { Outcome } from '../spec/slots.ts'
 import type { ToldExchange } from '../spec/telling.ts'
-import { exchanges, toldError } from '../telling/telling.ts'
+import { exchanges, toldError } from '../telling/channels.ts'
 import type { ExchangeScope } from './scope.ts'
 
 /**

@@ -12,7 +12,7 @@ import { Following } from './following.ts'
 import { RunningStatus } from './running.ts'
 import { holdsTheSame, missesOf, openWithStored, readStored } from './open-stored.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
-import { tellReload } from '../telling/telling.ts'
+import { tellReload } from '../telling/channels.ts'
 import { Users } from './users.ts'
 import type { Logger } from 'pino'
 

@@ -8,8 +8,8 @@ import { settlingTry } from './settle.ts'
 import type { Step, RunScope } from './step.ts'
 import type { Candidate } from '../spec/catalog.ts'
 import type { ToldAttempt, ToldEnd, ToldError, ToldStage } from '../spec/telling.ts'
-import { attempts, stages, toldError } from '../telling/telling.ts'
-import type { Telling } from '../telling/telling.ts'
+import { attempts, stages, toldError } from '../telling/channels.ts'
+import type { Channels } from '../telling/channels.ts'
 import type { Bag } from './bag.ts'
 
 /** The pipeline whose steps are run. */
@@ -73,9 +73,13 @@ export function toldTry(run: Step, place: Pick<ToldAttempt, 'pipeline' | 'at'>):
   })
 }
 
-function told<M extends ToldEnd>(step: Step, telling: Telling<M>, describe: (slots: Bag, scope: RunScope) => M): Step {
+function told<M extends ToldEnd>(
+  step: Step,
+  channels: Channels<M>,
+  describe: (slots: Bag, scope: RunScope) => M,
+): Step {
   return (slots, scope) =>
-    telling.heard ? tell(step, telling.begin(describe(slots, scope)), slots, scope) : step(slots, scope)
+    channels.heard ? tell(step, channels.begin(describe(slots, scope)), slots, scope) : step(slots, scope)
 }
 
 async function tell(step: Step, over: (error?: ToldError) => void, slots: Bag, scope: RunScope): Promise<void> {

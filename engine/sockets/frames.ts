@@ -28,16 +28,16 @@ export function sendFrames(outlet: Outlet, reply: Reply): Promise<Sent> {
     const { status, headers, body } = reply
     if (body.kind === 'socket') throw new Error('a reply of kind "socket" is for routes with "socket: relay"')
     if (body.kind === 'stream' && body.lasting) throw new Error('an answer that lasts is for HTTP')
-    const telling = new Telling(outlet, resolve)
-    if (body.kind === 'stream') return telling.follow((sink) => body.source.open(sink))
-    if (body.kind === 'json') telling.say(outlet.writer.whole(status, body.value, headers))
-    if (body.kind === 'bytes') telling.say(isText(body.type) ? Buffer.from(body.bytes).toString() : body.bytes)
-    telling.end()
+    const sender = new AnswerSender(outlet, resolve)
+    if (body.kind === 'stream') return sender.follow((sink) => body.source.open(sink))
+    if (body.kind === 'json') sender.say(outlet.writer.whole(status, body.value, headers))
+    if (body.kind === 'bytes') sender.say(isText(body.type) ? Buffer.from(body.bytes).toString() : body.bytes)
+    sender.end()
   })
 }
 
 /** One answer being sent: the messages written, and how many of them have left. */
-class Telling {
+class AnswerSender {
   readonly #outlet: Outlet
   readonly #done: (sent: Sent) => void
   #flow: Flow | undefined

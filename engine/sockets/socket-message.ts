@@ -5,7 +5,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Frame } from '../spec/source.ts'
 import { errorReply } from '../http/exchange.ts'
-import type { Telling } from '../http/exchange.ts'
+import type { ErrorContext } from '../http/exchange.ts'
 import { FieldNames } from '../json/field-names.ts'
 import { cutMembers, pasteOver } from '../json/members.ts'
 import type { Cut } from '../json/members.ts'
@@ -51,9 +51,9 @@ export function answerWriter(codec: AnyClientCodec | undefined, fields: JsonObje
 }
 
 /** An error as the whole answer to a message with these fields. */
-export function errorMessage(error: GatewayError, fields: JsonObject, telling: Telling): string | undefined {
-  const { status, headers, body } = errorReply(error, telling)
-  return body.kind === 'json' ? answerWriter(telling.codec, fields).whole(status, body.value, headers) : undefined
+export function errorMessage(error: GatewayError, fields: JsonObject, context: ErrorContext): string | undefined {
+  const { status, headers, body } = errorReply(error, context)
+  return body.kind === 'json' ? answerWriter(context.codec, fields).whole(status, body.value, headers) : undefined
 }
 
 /**

@@ -222,8 +222,8 @@ export class Peer {
   }
 
   #refuse(error: GatewayError, fields: JsonObject = {}): void {
-    const telling = { codec: this.#codec, id: randomUUIDv7(), scrub: this.#options.live.scrub }
-    const message = errorMessage(error, fields, telling)
+    const context = { codec: this.#codec, id: randomUUIDv7(), scrub: this.#options.live.scrub }
+    const message = errorMessage(error, fields, context)
     if (message === undefined) return
     this.#refusals++
     this.#socket.send(message, () => this.#refusals--)

@@ -117,8 +117,8 @@ export class RelayPeer {
     if (this.#closeReason || this.#relayed.socket.readyState !== WebSocket.OPEN) return
     this.#closeReason = closeReason
     if (closeReason.error) {
-      const telling = { codec: this.#relayed.codec, id: '', scrub: this.#options.live.scrub }
-      const text = messageOf(errorReply(closeReason.error, telling), this.#relayed.codec)
+      const context = { codec: this.#relayed.codec, id: '', scrub: this.#options.live.scrub }
+      const text = messageOf(errorReply(closeReason.error, context), this.#relayed.codec)
       if (text !== undefined) this.#leg.send(Buffer.from(text), false)
     }
     this.#leg.part(closeReason, error)

@@ -4,7 +4,7 @@ import type { Answer, Call, Dial, Offer, Provider } from '../spec/open-provider.
 import type { Flow, Sink, Source } from '../spec/source.ts'
 import type { Scope } from '../spec/scope.ts'
 import type { ToldCall, ToldError } from '../spec/telling.ts'
-import { calls, toldError } from './telling.ts'
+import { calls, toldError } from './channels.ts'
 
 /** Facts about an open provider. */
 export interface Callee {

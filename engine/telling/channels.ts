@@ -6,7 +6,7 @@ import type { Told, ToldEnd, ToldError, ToldReply } from '../spec/telling.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 
 /** The three diagnostics channels of one kind. */
-export class Telling<M extends ToldEnd> {
+export class Channels<M extends ToldEnd> {
   readonly #start: Channel
   readonly #error: Channel
   readonly #end: Channel
@@ -57,11 +57,11 @@ export function toldError(thrown: unknown): ToldError {
   return { code, tags, ...(at === undefined ? {} : { at }) }
 }
 
-export const exchanges = new Telling<Told['exchange']>('exchange')
-export const stages = new Telling<Told['stage']>('stage')
-export const attempts = new Telling<Told['attempt']>('attempt')
-export const calls = new Telling<Told['call']>('call')
-export const reloads = new Telling<Told['reload']>('reload')
+export const exchanges = new Channels<Told['exchange']>('exchange')
+export const stages = new Channels<Told['stage']>('stage')
+export const attempts = new Channels<Told['attempt']>('attempt')
+export const calls = new Channels<Told['call']>('call')
+export const reloads = new Channels<Told['reload']>('reload')
 
 /** A loaded configuration with all its findings. */
 interface Read {
