@@ -17,7 +17,7 @@ const fields = {
   service: listed('stability settings section secrets uses migrations seals check greet rotate open'),
   command: listed('group options arguments words uses pipelines run'),
   record: listed(
-    'place schema secrets destinations aliases unique patterns holds optional switch typed check show complete lists note ' +
+    'place schema secrets destinations aliases unique patterns holds optional switch typed check show always complete lists note ' +
       'route role without shows',
   ),
   codec: listed(

@@ -3,6 +3,7 @@ import type { LeftOut } from './stored-records.ts'
 import type { CheckedRecord, RecordSet } from './records.ts'
 import type { Registry } from '../config/registry.ts'
 import type { Settings } from '../config/settings.ts'
+import { validator } from '../config/validate.ts'
 import { secretNames, withoutSecrets } from './secrets.ts'
 import { nowhere } from './sections.ts'
 import { recordsAround } from './records.ts'
@@ -123,11 +124,16 @@ function viewOfLeftOut(one: LeftOut, registry: Registry): RecordView {
   return {
     type,
     name,
-    ...(known ? shown(known, flat(known, value), registry) : { value: { name }, secrets: {} }),
+    ...(known ? shown(known, withDefaults(known, flat(known, value)), registry) : { value: { name }, secrets: {} }),
     source: 'database',
     ...about(one.stored),
     problem: leftOutLine(one),
   }
+}
+
+/** A value that nobody has checked, with defaults for what it does not say. */
+function withDefaults({ schema }: AnyRecord, value: JsonObject): JsonObject {
+  return validator(schema as object)(nowhere, [], value).value as JsonObject
 }
 
 function about(stored: StoredRecord): Pick<RecordView, 'stored' | 'notes'> {

@@ -72,7 +72,8 @@ function viewOf(section: CheckedSection, shown: Shown, out: LeftOut | undefined)
 function viewOfLeftOut(one: LeftOut, shown: Shown): SectionView {
   const { name, value = {} } = one.stored
   const stored = stampsOf(one.stored)
-  return withState({ ...about(name, value, shown), source: 'database', stored, problem: leftOutLine(one) })
+  const settings = { ...sectionDefaults(name, shown.registry.services), ...value }
+  return withState({ ...about(name, settings, shown), source: 'database', stored, problem: leftOutLine(one) })
 }
 
 /** Clients see the settings of a section in a place of their own, beside its state. */

@@ -135,6 +135,8 @@ export interface RecordParts<N extends RecordName, S> {
   readonly without?: readonly ('list' | 'get' | 'create' | 'change' | 'delete')[]
   /** JSON Schema of the fields that `show` adds to what clients see of a record, or shows in another way. */
   readonly shows?: Readonly<Record<string, object>>
+  /** The fields without a default that `show` gives every record, also one of which only the name can be read. */
+  readonly always?: readonly string[]
   /**
    * Makes the notes that are stored with a changed record, such as the time of a change: facts that are no part of its
    * value. Default: those of before.
@@ -176,6 +178,7 @@ export interface AnyRecord {
   readonly role?: Role
   readonly without?: readonly string[]
   readonly shows?: Readonly<Record<string, object>>
+  readonly always?: readonly string[]
   note?(value: JsonObject, before: NotedRecord | undefined, at: number): JsonObject
 }
 

@@ -7,7 +7,7 @@ import { checkFallbacks } from './fallbacks.ts'
 import { withListedPrice } from './listed-price.ts'
 import { modelSchema } from './model-schema.ts'
 import { placesIn } from './places.ts'
-import { showModel, shownFields } from './show-model.ts'
+import { always, showModel, shownFields } from './show-model.ts'
 import { metadataFields } from './synced.ts'
 import type { Model } from './model-schema.ts'
 
@@ -27,6 +27,7 @@ export default defineRecord({
   switch: 'enabled',
   route: '/api/config/models',
   shows: shownFields,
+  always,
   check(model, all, report) {
     checkNames(model, report)
     checkTier(model, report)

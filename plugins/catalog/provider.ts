@@ -45,6 +45,7 @@ export default defineRecord({
   typed: 'provider',
   route: '/api/config/providers',
   shows: {
+    type: shape.orNull(schema.properties.type),
     has_api_key: shape.flag('Whether it has a key.'),
     status: shape.object(
       {
@@ -57,6 +58,7 @@ export default defineRecord({
     serves: shape.list({ type: 'string' }, 'The operations that it serves.'),
     models: shape.integer('Number of models with a place there.'),
   },
+  always: ['type', 'has_api_key', 'status', 'serves', 'models', 'created_at', 'updated_at'],
   check(provider, all, report) {
     const { name } = provider
     checkConnection(provider, all, report)

@@ -8,6 +8,17 @@ import { isSynced, syncedIn } from './synced.ts'
 /** Every field of a model, with null for what is unset. */
 const unset = Object.fromEntries(Object.keys(modelSchema.properties).map((field) => [field, null]))
 
+/** The fields that every model shows. */
+export const always = [
+  ...Object.keys(modelSchema.properties),
+  'created_at',
+  'updated_at',
+  'problem',
+  'pricing_source',
+  'priced_at',
+  'available',
+]
+
 /** JSON Schema of the fields that clients see beside those of the record. */
 export const shownFields = {
   pricing_source: shape.word(['hand', 'sync', 'list', 'none'], 'Where its prices are from.'),
@@ -29,18 +40,12 @@ export function showModel(shown: JsonObject, record: RecordView, all: AllRecords
   const problem = problemOf(record, all)
   return {
     ...unset,
-    ...usualOf(record.name),
     ...withTimes(shown),
     ...placesOf(record),
     ...pricingOf(record, all),
     available: problem === null,
     problem,
   }
-}
-
-/** Defaults of a record that is left out, whose fields nobody has checked. */
-function usualOf(name: string): JsonObject {
-  return { name, aliases: [], deployments: [], fallbacks: [], enabled: true }
 }
 
 /** The places of a model with the names that are asked for there. */

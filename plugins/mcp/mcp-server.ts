@@ -144,7 +144,15 @@ const fieldsOf = {
 } as const
 
 /** Every field without its default, as clients see it; the values of the maps are secret. */
-const unset: JsonObject = { url: null, headers: {}, command: null, environment: {}, cwd: null, call_timeout: null }
+const unset: JsonObject = {
+  transport: null,
+  url: null,
+  headers: {},
+  command: null,
+  environment: {},
+  cwd: null,
+  call_timeout: null,
+}
 
 export default defineRecord({
   name: 'mcp_server',
@@ -156,7 +164,11 @@ export default defineRecord({
   optional: true,
   switch: 'enabled',
   route: '/api/mcp/servers',
-  shows: { environment: shape.map({ type: 'string' }, 'Empty: its values are secret, and named in `secrets`.') },
+  shows: {
+    transport: shape.orNull(schema.properties.transport),
+    environment: shape.map({ type: 'string' }, 'Empty: its values are secret, and named in `secrets`.'),
+  },
+  always: [...Object.keys(unset), 'secrets', 'created_at', 'updated_at', 'problem'],
   check(server, _all, report) {
     const { name, transport, url, allow_link_local: linkLocal = false } = server
     if (reservedNames.includes(name))

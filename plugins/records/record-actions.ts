@@ -141,28 +141,37 @@ interface RecordSchema {
   readonly properties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-/** JSON Schema of a record as clients see it. Fields that are unset may be null. */
-function shownSchema({ schema, secrets = [], shows = {}, typed }: AnyRecord) {
+/** JSON Schema of a record as clients see it. Those of its fields that have no default may be null: they are unset. */
+function shownSchema({ schema, secrets = [], shows = {}, always = [], typed }: AnyRecord) {
   const { properties = {}, required = [] } = schema as RecordSchema
   const open = Object.entries(properties).filter(([name]) => !secrets.includes(name))
+  const isFilled = (name: string) => properties[name]?.['default'] !== undefined
   const fields = Object.fromEntries(
     open.map(([name, field]) => {
-      const told = withoutDefaults(field) as typeof field
-      return [name, required.includes(name) ? told : shape.orNull(told)]
+      const told = filled(field) as typeof field
+      return [name, required.includes(name) || isFilled(name) ? told : shape.orNull(told)]
     }),
   )
   const source = shape.word(['file', 'database'], 'Where it comes from.')
   const further = typed === undefined ? {} : { config: shape.map({}, 'Its further fields, by its type.') }
-  const { name = {} } = fields
-  return shape.object({ name, source }, { ...fields, ...further, ...beside, ...(shows as typeof fields) })
+  const all: typeof fields = { ...fields, ...further, ...beside, ...(shows as typeof fields) }
+  const { name = {}, ...others } = all
+  const isAlways = (one: string) => one === 'version' || isFilled(one) || always.includes(one)
+  const given = Map.groupBy(Object.entries(others), ([one]) => isAlways(one))
+  const of = (isAlways: boolean) => Object.fromEntries(given.get(isAlways) ?? [])
+  return shape.object({ name, source, ...of(true) }, of(false))
 }
 
-/** Defaults are for who writes a record. */
-function withoutDefaults(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutDefaults)
+/** The schema of a value in which defaults are filled in. They are for who writes a record. */
+function filled(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(filled)
   if (typeof schema !== 'object' || schema === null) return schema
-  const kept = Object.entries(schema).filter(([word]) => word !== 'default')
-  return Object.fromEntries(kept.map(([word, inner]) => [word, withoutDefaults(inner)]))
+  const { default: _, ...words } = schema as { readonly default?: unknown }
+  const made = Object.entries(words).map(([word, inner]) => [word, filled(inner)] as const)
+  const { properties = {}, required = [] } = schema as RecordSchema
+  const usual = Object.keys(properties).filter((name) => properties[name]?.['default'] !== undefined)
+  const all = [...new Set([...required, ...usual])]
+  return { ...Object.fromEntries(made), ...(all.length === 0 ? {} : { required: all }) }
 }
 
 const search = { type: 'string', description: 'Part of a text of the record, case ignored.' } as const

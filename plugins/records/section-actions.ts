@@ -11,7 +11,7 @@ const fields = {
   section: shape.text('Its name.'),
   values: { ...bodyOf('section'), description: 'Its settings, with defaults filled in and without secrets.' },
   defaults: shape.map({}, 'The defaults of the settings that have one.'),
-  overridden: shape.map(shape.json('What gives it.'), 'The settings that something else gives, by name.'),
+  overridden: shape.map(shape.text('What gives it.'), 'The settings that something else gives, by name.'),
   source: shape.word(['file', 'database', 'default'], 'Where its settings come from.'),
   version: beside.version,
   updated_at: beside.updated_at,
@@ -19,7 +19,7 @@ const fields = {
   problem: beside.problem,
 } as const
 const sometimes = { secrets: beside.secrets, declared_at: beside.declared_at }
-const whole = shape.object(fields, { ...sometimes, schema: shape.json('JSON Schema of its settings, for a form.') })
+const form = { schema: shape.json('JSON Schema of its settings, for a form.') }
 
 /** The actions that show and change the sections of `server_config`. */
 export const sectionActions = [
@@ -38,7 +38,7 @@ export const sectionActions = [
     stability: 'stable',
     route: `GET ${path}/:name`,
     access,
-    answer: whole,
+    answer: shape.object({ ...fields, ...form }, sometimes),
     run({ params }, _services, _scope, { records }) {
       const section = sectionIn(records.sections(), params.name)
       return answeredSection(section, { schema: formOf(section.schema) })
@@ -51,7 +51,7 @@ export const sectionActions = [
     route: `PATCH ${path}/:name`,
     access,
     body: bodyOf('section'),
-    answer: whole,
+    answer: shape.object(fields, sometimes),
     writes,
     async run({ body, params: { name }, ingress, by }, _services, _scope, { records }) {
       const patch = body as JsonObject

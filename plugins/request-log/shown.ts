@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Services } from '../../engine/index.ts'
 import { isObject, parsedObject, shape, timeText } from '../../engine/kit.ts'
 import type { ListedRow } from './find.ts'
+import { routingShape } from './shown-routing.ts'
 import { spansOf, timesOf } from './spans.ts'
 import type { Span } from './spans.ts'
 import type { RequestsTable } from './table.ts'
@@ -103,7 +104,7 @@ export const detailShape = shape.object({
     }),
     'Every try, the one that served included.',
   ),
-  routing: shape.json('How smart routing chose; null: it did not.'),
+  routing: shape.orNull(routingShape),
   upstream: shape.orNull(
     shape.object(
       {
@@ -143,7 +144,10 @@ export const detailShape = shape.object({
       'The rating of its routing decision.',
     ),
   ),
-  metadata: shape.map({}, 'What its stages noted.'),
+  metadata: {
+    ...shape.map({}, 'What its stages noted.'),
+    properties: { routing_reasoning: shape.text('The steps by which smart routing chose, in short.') },
+  },
   capture: shape.orNull(
     shape.object(
       {

@@ -7,6 +7,59 @@ const orNull = {
   number: (description: string) => shape.orNull(shape.number(description)),
 }
 
+const vote = shape.object(
+  { reasons: shape.list({ type: 'string' }, 'Why.') },
+  {
+    abstained: shape.flag('True: it says nothing.'),
+    complexity: shape.number('How hard the request is, from 0 to 1.'),
+    benefit: shape.number('What a better model would gain, from 0 to 1.'),
+    confidence: shape.number('How sure it is, from 0 to 1.'),
+    weight: shape.number('How much it counts.'),
+    share: shape.number('Its part of the result, from 0 to 1.'),
+    features: shape.list({ type: 'number' }, 'What it measured.'),
+    version: shape.text('The version of its weights.'),
+  },
+  'What one signal says.',
+)
+
+const gate = shape.object(
+  { gate: shape.text('Its name.'), left: shape.integer('How many models it leaves.') },
+  { removed: shape.list({ type: 'string' }, 'The models that it removes.') },
+)
+
+const candidate = shape.object(
+  { model: shape.text('The model.') },
+  {
+    rank: shape.integer('Its place, from 1.'),
+    pass: shape.flag('Whether its quality is high enough.'),
+    level: shape.number('Its quality, from 0 to 1.'),
+    cost: orNull.number('The expected cost, in USD.'),
+    c: shape.number('That cost among the others, from 0 to 1.'),
+    mean: shape.number('The probability that its answer is good enough.'),
+    draw: shape.number('What was drawn of its distribution.'),
+    observations: shape.number('How much is known of it.'),
+    pulls: shape.integer('How often it was chosen.'),
+    reliability: shape.number('What its reliability counts.'),
+    latency: shape.number('What its latency counts.'),
+    continuity: shape.number('What it gets for having served the conversation.'),
+    score: shape.number('What it is compared by.'),
+    excluded: shape.text('The gate that removes it.'),
+    because: shape.text('Why that gate removes it.'),
+  },
+)
+
+const estimate = shape.object(
+  {
+    input: shape.number('Tokens of input.'),
+    output: shape.number('Tokens of output.'),
+    cost: orNull.number('The cost, in USD.'),
+    baseline: orNull.text('The model that it is compared with.'),
+    baseline_cost: orNull.number('What that model would cost, in USD.'),
+  },
+  {},
+  'The expected tokens and costs.',
+)
+
 /** JSON Schema of how a request is routed. */
 export const previewShape = shape.object({
   mode: shape.word(virtualModels, 'The virtual model.'),
@@ -17,8 +70,8 @@ export const previewShape = shape.object({
   confidence_raw: orNull.number('The same before it is calibrated.'),
   reasoning: shape.text('The steps of the choice, in short.'),
   facts: shape.json('What is known of the request.'),
-  votes: shape.json('What each signal says.'),
-  gates: shape.list(shape.map({}, 'A gate, and the models that it removes.'), 'The gates.'),
+  votes: shape.orNull(shape.map(vote, 'What each signal says.')),
+  gates: shape.list(gate, 'The gates.'),
   floors: shape.list({ type: 'string' }, 'What raises or caps the tier.'),
   judge: shape.object(
     { would_ask: shape.flag('Whether it would be asked.'), because: shape.text('Why.') },
@@ -26,11 +79,11 @@ export const previewShape = shape.object({
     'The judge.',
   ),
   candidates: shape.list(
-    shape.map({}, 'A model, with its rank and figures, or why it is excluded.'),
+    candidate,
     'The models in the order in which they would be asked, then those that are excluded.',
   ),
   chosen: orNull.text('The model that is chosen.'),
-  estimate: shape.json('The expected tokens and costs.'),
+  estimate: shape.orNull(estimate),
   error: shape.orNull(
     shape.object(
       {

@@ -12,7 +12,47 @@ export interface Answers {
   'change-own-tracing': OwnTracingAnswer
   'change-own-username': ShowAccountAnswer
   'change-provider': ProviderAnswer
-  'change-section': SectionAnswer
+  /** Change a section of the settings with a merge patch (RFC 7396). */
+  'change-section': {
+    /** Its name. */
+    section: string
+    values: { readonly [setting: string]: Json }
+    /** The defaults of the settings that have one. */
+    defaults: {
+      [k: string]: Json
+    }
+    /** The settings that something else gives, by name. */
+    overridden: {
+      /** What gives it. */
+      [k: string]: string
+    }
+    /** Where its settings come from. */
+    source: 'file' | 'database' | 'default'
+    /** Its version, from 1; null: it is not stored. */
+    version: number | null
+    /** When it was last changed. */
+    updated_at: string | null
+    /** Name of who changed it last; null: the gateway itself. */
+    updated_by: string | null
+    /** Why it is off, or left out of the configuration. */
+    problem: string | null
+    /** The secrets that are set, by dotted path. */
+    secrets?: {
+      [k: string]: {
+        /** Whether it is set. */
+        set: boolean
+        /** Its last four characters; null: it is too short to show any. */
+        hint: string | null
+      }
+    }
+    /** Where the configuration file declares it. */
+    declared_at?: {
+      /** The file. */
+      file: string
+      /** The line, from 1. */
+      line: number
+    } | null
+  }
   /** Delete old requests from the log. */
   'clean-requests': {
     /** Number of requests. */
@@ -341,7 +381,196 @@ export interface Answers {
       duration_ms: number
     }[]
     /** How smart routing chose; null: it did not. */
-    routing: Json
+    routing: {
+      /** Version of this object. */
+      v?: number
+      /** The virtual model. */
+      mode?: string
+      /** How hard the request is. */
+      tier?: 'SIMPLE' | 'MEDIUM' | 'COMPLEX' | null
+      /** How hard it is, from 0 to 1. */
+      complexity?: number | null
+      /** What a better model would gain, from 0 to 1. */
+      benefit?: number | null
+      /** How sure that is. */
+      confidence?: number | null
+      /** The same before it is calibrated. */
+      confidence_raw?: number | null
+      /** The version of that calibration. */
+      map?: string | null
+      /** The version of the weights of the signals. */
+      weights_version?: string | null
+      /** What the signals saw, before the judge, floors and caps. */
+      ensemble?: {
+        /** How hard the request is, from 0 to 1. */
+        complexity: number
+        /** The tier. */
+        tier: 'SIMPLE' | 'MEDIUM' | 'COMPLEX'
+        /** What a better model would gain, from 0 to 1. */
+        benefit?: number
+      } | null
+      /** The steps of the choice, in short. */
+      notes?: string[]
+      /** Hash of the conversation. */
+      conversation?: string | null
+      /** The model that served the conversation last. */
+      incumbent?: string | null
+      /** The models in the order in which they were asked. */
+      candidates?: string[]
+      /** The model that was chosen. */
+      chosen?: string | null
+      /** The model that answered. */
+      served?: string | null
+      /** Whether the choice was a lot. */
+      explored?: boolean
+      /** What was expected. */
+      estimate?: {
+        /** The cost, in USD. */
+        cost: number | null
+        /** The model that it is compared with. */
+        baseline: string | null
+        /** What that model would cost, in USD. */
+        baseline_cost: number | null
+        /** Tokens of input. */
+        input?: number
+        /** Tokens of output. */
+        output?: number
+      } | null
+      /** What came of it; null: unknown. */
+      actual?: {
+        /** The cost, in USD. */
+        cost: number | null
+        /** What the choice saved, in USD. */
+        savings: number | null
+        /** What the model would have cost that it is compared with, in USD. */
+        baseline_cost?: number | null
+        /** What the judge cost, in USD. */
+        judge_cost?: number
+      } | null
+      /** How the lot was drawn, to make the choice again. */
+      propensity?: Json
+      /** What the judge said; null: it was not asked. */
+      judge?: {
+        /** The model that was asked. */
+        model: string
+        /** Whether it had no effect on purpose. */
+        shadow: boolean
+        /** The tier that it named; null: none that counts. */
+        verdict: 'SIMPLE' | 'MEDIUM' | 'COMPLEX' | null
+        /** The probability of each tier. */
+        distribution: {
+          /** The probability of SIMPLE. */
+          SIMPLE: number
+          /** The probability of MEDIUM. */
+          MEDIUM: number
+          /** The probability of COMPLEX. */
+          COMPLEX: number
+        } | null
+        /** Whether it changed the choice. */
+        applied: boolean
+        /** Whether it was too unsure to change the choice. */
+        held: boolean
+        /** How long it took, in milliseconds. */
+        latency_ms: number | null
+        /** Why it said nothing. */
+        error: string | null
+        /** Id of its request. */
+        request_id?: string | null
+        /** Whether the signals were unsure. */
+        gate_fired?: boolean
+        /** Whether a lot chose the request. */
+        sampled?: boolean
+        /** The probability of that lot. */
+        sample_p?: number | null
+        /** Whether it was asked. */
+        asked?: boolean
+        /** The probability of the verdict. */
+        mass?: number | null
+        /** The probability of the tiers above that of the signals. */
+        escalation?: number | null
+        /** The tokens that it read. */
+        input_tokens?: number | null
+        /** What it cost, in USD. */
+        cost?: number | null
+        /** Where the price is from. */
+        cost_origin?: string | null
+      } | null
+      /** What was measured of the request. */
+      features?: Json
+      /** The code of the error by which it was refused. */
+      error?: string | null
+      /** How that came about; absent: there was no room for it. */
+      diagnostics?: {
+        /** What each signal said. */
+        signal_votes?: {
+          /** What one signal said. */
+          [k: string]: {
+            /** True: it said nothing. */
+            abstained?: boolean
+            /** How hard the request is, from 0 to 1. */
+            complexity?: number
+            /** What a better model would gain, from 0 to 1. */
+            benefit?: number
+            /** How sure it is, from 0 to 1. */
+            confidence?: number
+            /** How much it counts. */
+            weight?: number
+            /** Its part of the result, from 0 to 1. */
+            share?: number
+            /** Why. */
+            reasons?: string[]
+            /** What it measured. */
+            features?: number[]
+            /** The version of its weights. */
+            version?: string
+          }
+        }
+        /** What quality counted. */
+        weights?: {
+          [k: string]: number
+        }
+        /** What raised or capped the tier. */
+        guardrails?: string[]
+        /** The gates that removed models. */
+        gates?: {
+          /** Its name. */
+          gate: string
+          /** How many models it left. */
+          left: number
+          /** The models that it removed. */
+          removed?: string[]
+        }[]
+        /** What each model was compared by, in order, then what gates removed. */
+        scorecards?: {
+          /** The model. */
+          model: string
+          /** Its quality, from 0 to 1. */
+          level?: number
+          /** The cost that was predicted, in USD. */
+          cost?: number | null
+          /** That cost among the others, from 0 to 1. */
+          c?: number
+          /** The probability that its answer is good enough. */
+          mean?: number
+          /** What was drawn of its distribution. */
+          draw?: number
+          /** How much is known of it. */
+          observations?: number
+          /** How often it was chosen. */
+          pulls?: number
+          /** What its reliability counted. */
+          reliability?: number
+          /** What its latency counted. */
+          latency?: number
+          /** What it got for having served the conversation. */
+          continuity?: number
+          /** What it was compared by. */
+          score?: number
+          /** The gate that removed it. */
+          excluded?: string
+        }[]
+      }
+    } | null
     /** What the provider said of it. */
     upstream: {
       /** Its id there. */
@@ -393,7 +622,9 @@ export interface Answers {
     } | null
     /** What its stages noted. */
     metadata: {
-      [k: string]: Json
+      /** The steps by which smart routing chose, in short. */
+      routing_reasoning?: string
+      [k: string]: Json | string | undefined
     }
     /** Its captured bodies; null: there are none. */
     capture: {
@@ -405,7 +636,49 @@ export interface Answers {
       truncated: boolean
     } | null
   }
-  'get-section': SectionAnswer
+  /** Answer a section of the settings, with the schema of its form. */
+  'get-section': {
+    /** Its name. */
+    section: string
+    values: { readonly [setting: string]: Json }
+    /** The defaults of the settings that have one. */
+    defaults: {
+      [k: string]: Json
+    }
+    /** The settings that something else gives, by name. */
+    overridden: {
+      /** What gives it. */
+      [k: string]: string
+    }
+    /** Where its settings come from. */
+    source: 'file' | 'database' | 'default'
+    /** Its version, from 1; null: it is not stored. */
+    version: number | null
+    /** When it was last changed. */
+    updated_at: string | null
+    /** Name of who changed it last; null: the gateway itself. */
+    updated_by: string | null
+    /** Why it is off, or left out of the configuration. */
+    problem: string | null
+    /** JSON Schema of its settings, for a form. */
+    schema: Schema
+    /** The secrets that are set, by dotted path. */
+    secrets?: {
+      [k: string]: {
+        /** Whether it is set. */
+        set: boolean
+        /** Its last four characters; null: it is too short to show any. */
+        hint: string | null
+      }
+    }
+    /** Where the configuration file declares it. */
+    declared_at?: {
+      /** The file. */
+      file: string
+      /** The line, from 1. */
+      line: number
+    } | null
+  }
   /** Answer figures of the requests per time, for charts. */
   'get-series': {
     /** Length of the times. */
@@ -1101,7 +1374,7 @@ export interface Answers {
       /** The settings that something else gives, by name. */
       overridden: {
         /** What gives it. */
-        [k: string]: Json
+        [k: string]: string
       }
       /** Where its settings come from. */
       source: 'file' | 'database' | 'default'
@@ -1173,14 +1446,37 @@ export interface Answers {
     /** What is known of the request. */
     facts: Json
     /** What each signal says. */
-    votes: Json
-    /**
-     * The gates.
-     *
-     * Items: A gate, and the models that it removes.
-     */
+    votes: {
+      /** What one signal says. */
+      [k: string]: {
+        /** Why. */
+        reasons: string[]
+        /** True: it says nothing. */
+        abstained?: boolean
+        /** How hard the request is, from 0 to 1. */
+        complexity?: number
+        /** What a better model would gain, from 0 to 1. */
+        benefit?: number
+        /** How sure it is, from 0 to 1. */
+        confidence?: number
+        /** How much it counts. */
+        weight?: number
+        /** Its part of the result, from 0 to 1. */
+        share?: number
+        /** What it measured. */
+        features?: number[]
+        /** The version of its weights. */
+        version?: string
+      }
+    } | null
+    /** The gates. */
     gates: {
-      [k: string]: Json
+      /** Its name. */
+      gate: string
+      /** How many models it leaves. */
+      left: number
+      /** The models that it removes. */
+      removed?: string[]
     }[]
     /** What raises or caps the tier. */
     floors: string[]
@@ -1191,18 +1487,56 @@ export interface Answers {
       /** Why. */
       because: string
     }
-    /**
-     * The models in the order in which they would be asked, then those that are excluded.
-     *
-     * Items: A model, with its rank and figures, or why it is excluded.
-     */
+    /** The models in the order in which they would be asked, then those that are excluded. */
     candidates: {
-      [k: string]: Json
+      /** The model. */
+      model: string
+      /** Its place, from 1. */
+      rank?: number
+      /** Whether its quality is high enough. */
+      pass?: boolean
+      /** Its quality, from 0 to 1. */
+      level?: number
+      /** The expected cost, in USD. */
+      cost?: number | null
+      /** That cost among the others, from 0 to 1. */
+      c?: number
+      /** The probability that its answer is good enough. */
+      mean?: number
+      /** What was drawn of its distribution. */
+      draw?: number
+      /** How much is known of it. */
+      observations?: number
+      /** How often it was chosen. */
+      pulls?: number
+      /** What its reliability counts. */
+      reliability?: number
+      /** What its latency counts. */
+      latency?: number
+      /** What it gets for having served the conversation. */
+      continuity?: number
+      /** What it is compared by. */
+      score?: number
+      /** The gate that removes it. */
+      excluded?: string
+      /** Why that gate removes it. */
+      because?: string
     }[]
     /** The model that is chosen. */
     chosen: string | null
     /** The expected tokens and costs. */
-    estimate: Json
+    estimate: {
+      /** Tokens of input. */
+      input: number
+      /** Tokens of output. */
+      output: number
+      /** The cost, in USD. */
+      cost: number | null
+      /** The model that it is compared with. */
+      baseline: string | null
+      /** What that model would cost, in USD. */
+      baseline_cost: number | null
+    } | null
     /** The error by which the request would be refused. */
     error: {
       /** Its status. */
@@ -1517,54 +1851,52 @@ export interface McpServerAnswer {
   /** Where it comes from. */
   source: 'file' | 'database'
   /** Whether the server is at an address, or a program that the gateway starts. */
-  transport?: 'http' | 'stdio'
+  transport: 'http' | 'stdio' | null
   /** Address of its MCP endpoint. Transport http. */
-  url?: string | null
+  url: string | null
   /** Headers of every request to the server, such as its credentials. Transport http. */
-  headers?: {
+  headers: {
     [k: string]: string
-  } | null
+  }
   /** Program, by its path or found in PATH; no shell. Transport stdio. */
-  command?: string | null
+  command: string | null
   /**
    * Arguments of the program.
    *
    * @maxItems 1000
    */
-  arguments?: string[] | null
+  arguments: string[]
   /** Folder in which the program runs; default: that of the gateway. */
-  cwd?: string | null
+  cwd: string | null
   /** Whether all sessions share one process, because the program keeps no state of a session; otherwise each has its own. */
-  shared?: boolean | null
+  shared: boolean
   /** Most times a minute that the program is started again after it ended by itself. */
-  restarts?: number | null
+  restarts: number
   /** Tools that clients may use. */
-  tools?: {
+  tools: {
     /**
      * Names of the only tools that are offered; null: all.
      *
      * @maxItems 1000
      */
-    allow?: string[] | null
+    allow: string[] | null
     /**
      * Names of tools that are not offered.
      *
      * @maxItems 1000
      */
-    deny?: string[]
-  } | null
+    deny: string[]
+  }
   /** Longest silence of a call; default: mcp_security.call_timeout. */
-  call_timeout?: string | null
+  call_timeout: string | null
   /** Whether a server that is not declared in the file may be at private or loopback addresses. */
-  allow_private?: boolean | null
-  /** Whether a server that is declared in the file may be at link-local addresses, or at those where clouds serve their machines. Unset: no. No record that is made at run time may be there. */
-  allow_link_local?: boolean | null
+  allow_private: boolean
   /** Whether clients can reach the server. */
-  enabled?: boolean | null
+  enabled: boolean
   /** What the server is for, for people. */
-  description?: string | null
+  description: string
   /** The secrets that are set, by dotted path. */
-  secrets?: {
+  secrets: {
     [k: string]: {
       /** Whether it is set. */
       set: boolean
@@ -1572,6 +1904,20 @@ export interface McpServerAnswer {
       hint: string | null
     }
   }
+  /** Its version, from 1; null: it is not stored. */
+  version: number | null
+  /** When it was created. */
+  created_at: string | null
+  /** When it was last changed. */
+  updated_at: string | null
+  /** Why it is off, or left out of the configuration. */
+  problem: string | null
+  /** Empty: its values are secret, and named in `secrets`. */
+  environment: {
+    [k: string]: string
+  }
+  /** Whether a server that is declared in the file may be at link-local addresses, or at those where clouds serve their machines. Unset: no. No record that is made at run time may be there. */
+  allow_link_local?: boolean | null
   /** Where the configuration file declares it. */
   declared_at?: {
     /** The file. */
@@ -1579,18 +1925,6 @@ export interface McpServerAnswer {
     /** The line, from 1. */
     line: number
   } | null
-  /** Its version, from 1; null: it is not stored. */
-  version?: number | null
-  /** When it was created. */
-  created_at?: string | null
-  /** When it was last changed. */
-  updated_at?: string | null
-  /** Why it is off, or left out of the configuration. */
-  problem?: string | null
-  /** Empty: its values are secret, and named in `secrets`. */
-  environment?: {
-    [k: string]: string
-  }
 }
 export interface ListMemberAnswer {
   /** His id. */
@@ -1650,56 +1984,56 @@ export interface ModelAnswer {
   /** Where it comes from. */
   source: 'file' | 'database'
   /** Name to show to people. */
-  display_name?: string | null
+  display_name: string | null
   /** What the model is for, to show to people. */
-  description?: string | null
+  description: string | null
   /** Whether clients can name the model. */
-  enabled?: boolean | null
+  enabled: boolean
   /** Name of the provider that serves the model. Required without deployments. */
-  provider?: string | null
+  provider: string | null
   /** The provider's name for it; * is what stands there in the name. Unset: the same name, or *. */
-  upstream_model?: string | null
+  upstream_model: string | null
   /**
    * Further places of the same model, after its own provider; without a provider, all of them. `provider_selection` says which is used.
    *
    * @maxItems 16
+   *
+   * Items: A place that serves the model.
    */
-  deployments?:
-    | {
-        /** Name of the provider. */
-        provider: string
-        /** The provider's name for the model. Unset: that of the model itself. */
-        upstream_model?: string
-        /** Share of the requests if places are chosen by weight; 0: only if the others fail. */
-        weight?: number
-      }[]
-    | null
+  deployments: {
+    /** Name of the provider. */
+    provider: string
+    /** The provider's name for the model. Unset: that of the model itself. */
+    upstream_model?: string
+    /** Share of the requests if places are chosen by weight; 0: only if the others fail. */
+    weight: number
+  }[]
   /**
    * Further names that clients may use.
    *
    * @maxItems 32
    */
-  aliases?: string[] | null
+  aliases: string[]
   /** Most tokens of input and output together. */
-  context_length?: number | null
+  context_length: number | null
   /** Most tokens of an answer. */
-  max_output_tokens?: number | null
+  max_output_tokens: number | null
   /** Accepts images. */
-  supports_images?: boolean | null
+  supports_images: boolean
   /** Accepts tools. */
-  supports_tools?: boolean | null
+  supports_tools: boolean
   /** Is a decision model. */
-  supports_mapeval?: boolean | null
+  supports_mapeval: boolean
   /** Serves realtime sessions. */
-  supports_realtime?: boolean | null
+  supports_realtime: boolean
   /** Is a candidate of the virtual models. */
-  auto_eligible?: boolean | null
+  auto_eligible: boolean
   /** Quality of the answers, for smart routing: economy, balanced or premium. Any other word counts as economy. */
-  quality_tier?: string | null
+  quality_tier: string | null
   /** Modes of smart routing that may use the model; unset: all. */
-  routing_assignments?: ('fast' | 'auto' | 'best')[] | null
+  routing_assignments: ('fast' | 'auto' | 'best')[] | null
   /** Prices of the model. The cost of a request is unknown if it used something without a price. Tokens are billed if they have prices and the provider reports them; otherwise seconds, images or characters, the first of them that has a price. */
-  pricing?: {
+  pricing: {
     /** USD per million input tokens. */
     input?: number
     /** USD per million output tokens. */
@@ -1767,13 +2101,27 @@ export interface ModelAnswer {
    *
    * @maxItems 16
    */
-  fallbacks?: string[] | null
+  fallbacks: string[]
   /**
    * Protocols to use with the provider, in order of preference; unset: those that it offers.
    *
    * @minItems 1
    */
-  protocols?: string[] | null
+  protocols: string[] | null
+  /** Its version, from 1; null: it is not stored. */
+  version: number | null
+  /** When it was created. */
+  created_at: string | null
+  /** When it was last changed. */
+  updated_at: string | null
+  /** Why it is off, or left out of the configuration. */
+  problem: string | null
+  /** Where its prices are from. */
+  pricing_source: 'hand' | 'sync' | 'list' | 'none'
+  /** When its prices were set. */
+  priced_at: string | null
+  /** Whether requests can use it. */
+  available: boolean
   /** The secrets that are set, by dotted path. */
   secrets?: {
     [k: string]: {
@@ -1790,18 +2138,6 @@ export interface ModelAnswer {
     /** The line, from 1. */
     line: number
   } | null
-  /** Its version, from 1; null: it is not stored. */
-  version?: number | null
-  /** When it was created. */
-  created_at?: string | null
-  /** When it was last changed. */
-  updated_at?: string | null
-  /** Why it is off, or left out of the configuration. */
-  problem?: string | null
-  /** Where its prices are from. */
-  pricing_source?: 'hand' | 'sync' | 'list' | 'none'
-  /** When its prices were set. */
-  priced_at?: string | null
   /** The prices that are charged because the record has none. */
   listed_pricing?: {
     /** The prices of the list. */
@@ -1813,8 +2149,6 @@ export interface ModelAnswer {
     /** The day of the list. */
     date: string
   }
-  /** Whether requests can use it. */
-  available?: boolean
 }
 export interface SetUpAnswer {
   /** The token, which requests show as "authorization: Bearer". */
@@ -1882,11 +2216,30 @@ export interface ProviderAnswer {
   /** Where it comes from. */
   source: 'file' | 'database'
   /** Type of the provider, which determines its further fields. */
-  type?: string
+  type: string | null
   /** Whether the provider is used; if false, it is off, as if its key were not set. */
-  enabled?: boolean | null
+  enabled: boolean
   /** Whether a provider that is not declared in the file may be at private or loopback addresses. */
-  allow_private?: boolean | null
+  allow_private: boolean
+  /** Its version, from 1; null: it is not stored. */
+  version: number | null
+  /** When it was created. */
+  created_at: string | null
+  /** When it was last changed. */
+  updated_at: string | null
+  /** Whether it has a key. */
+  has_api_key: boolean
+  /** Whether it serves. */
+  status: {
+    /** Whether it serves; error: it is left out of the configuration. */
+    state: 'on' | 'off' | 'error'
+    /** Why it does not. */
+    reason: string | null
+  }
+  /** The operations that it serves. */
+  serves: string[]
+  /** Number of models with a place there. */
+  models: number
   /** Whether a provider that is declared in the file may be at link-local addresses, or at those where clouds serve their machines. Unset: no. No record that is made at run time may be there. */
   allow_link_local?: boolean | null
   /** Its further fields, by its type. */
@@ -1909,69 +2262,8 @@ export interface ProviderAnswer {
     /** The line, from 1. */
     line: number
   } | null
-  /** Its version, from 1; null: it is not stored. */
-  version?: number | null
-  /** When it was created. */
-  created_at?: string | null
-  /** When it was last changed. */
-  updated_at?: string | null
   /** Why it is off, or left out of the configuration. */
   problem?: string | null
-  /** Whether it has a key. */
-  has_api_key?: boolean
-  /** Whether it serves. */
-  status?: {
-    /** Whether it serves; error: it is left out of the configuration. */
-    state: 'on' | 'off' | 'error'
-    /** Why it does not. */
-    reason: string | null
-  }
-  /** The operations that it serves. */
-  serves?: string[]
-  /** Number of models with a place there. */
-  models?: number
-}
-export interface SectionAnswer {
-  /** Its name. */
-  section: string
-  values: { readonly [setting: string]: Json }
-  /** The defaults of the settings that have one. */
-  defaults: {
-    [k: string]: Json
-  }
-  /** The settings that something else gives, by name. */
-  overridden: {
-    /** What gives it. */
-    [k: string]: Json
-  }
-  /** Where its settings come from. */
-  source: 'file' | 'database' | 'default'
-  /** Its version, from 1; null: it is not stored. */
-  version: number | null
-  /** When it was last changed. */
-  updated_at: string | null
-  /** Name of who changed it last; null: the gateway itself. */
-  updated_by: string | null
-  /** Why it is off, or left out of the configuration. */
-  problem: string | null
-  /** The secrets that are set, by dotted path. */
-  secrets?: {
-    [k: string]: {
-      /** Whether it is set. */
-      set: boolean
-      /** Its last four characters; null: it is too short to show any. */
-      hint: string | null
-    }
-  }
-  /** Where the configuration file declares it. */
-  declared_at?: {
-    /** The file. */
-    file: string
-    /** The line, from 1. */
-    line: number
-  } | null
-  /** JSON Schema of its settings, for a form. */
-  schema?: Schema
 }
 export interface VerifyAuditAnswer {
   /** Whether the trail is whole. */
@@ -2405,7 +2697,506 @@ export interface SyncPricingRow {
   action: 'set' | 'change' | 'keep_hand' | 'same' | 'refused' | 'unmatched'
 }
 
+/** The settings of each section. */
+
+export interface Settings {
+  /** What is logged. */
+  logging: {
+    /** Lowest level that is logged; LOG_LEVEL overrides it. */
+    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+    /** Requests whose bodies are kept, with those of their answers: none, those that did not complete, or all. Secrets are removed, binary content is replaced by its size, and what is kept is encrypted. */
+    capture: 'off' | 'errors' | 'all'
+    /** Bytes that are kept of each body; the rest is cut. */
+    capture_max_bytes: number
+    /** Time after which bodies are deleted; 0s: never. */
+    capture_retention: string
+    /** Time after which requests are deleted from the log; 0s: never. Sums and the audit log stay. */
+    retention: string
+    /**
+     * Headers of requests that the log keeps. Those with credentials are not accepted.
+     *
+     * @maxItems 16
+     */
+    headers: string[]
+    /** Whether the log keeps the IP addresses of clients. */
+    client_address: boolean
+  }
+  /** What holds when providers are slow, fail or answer too much. */
+  resilience: {
+    /** Maximum bytes of one event of a provider's stream that the gateway parses. Events that are only passed on may be larger. */
+    max_event_bytes: number
+    /** How long providers may take. A provider's own timeouts and those of a pipeline take precedence. */
+    timeouts: {
+      /** Until a new connection is open, or an existing one is free. */
+      connect: string
+      /** Until an answer begins. An answer that is not streamed begins when it is complete. */
+      first_byte: string
+      /** How long an answer that has begun may be silent. */
+      idle: string
+      /** How long a whole answer may take. */
+      total: string
+    }
+    /** How long one of several keys of a provider rests after a 429 that does not say how long. */
+    cooldown: string
+    /** How failed requests are tried again, before the first byte of an answer. What a pipeline writes takes precedence. */
+    retries: {
+      /** Tries of a request in all, with every candidate together. */
+      tries: number
+      /** Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), a status of the provider, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is. */
+      on: string[]
+      /** Longest wait before the same candidate is tried again; it doubles with every further try. The actual wait is random. */
+      wait: string
+      /** Longest wait ever. A provider's own `retry-after` is respected up to it; one that asks for more is not tried again. */
+      wait_max: string
+      /** Retries that a provider gets, as a share of the requests that are active there. */
+      budget: number
+      /** Retries that a provider gets even when few requests are active. */
+      budget_floor: number
+    }
+    /** Whether the `fallbacks` of models are tried. */
+    fallbacks: boolean
+    /** When a provider that fails is left out for a while. Only timeouts, failed connections, 5xx and broken answers are failures. The last candidate of a request is never left out. */
+    breaker: {
+      /** Whether providers are left out at all. */
+      enabled: boolean
+      /** Failures in a row that open the breaker. */
+      failures: number
+      /** Share of failures that opens it, among at least `minimum` requests within `window`. */
+      ratio: number
+      /** Requests from which on `ratio` counts. */
+      minimum: number
+      /** Time that `ratio` is about. */
+      window: string
+      /** How long it is open before one request may probe the provider; after every failed probe once more as long, and always up to 20 % longer at random. */
+      open: string
+      /** Longest time it is open. */
+      open_max: string
+      /** Whether all models of a provider share a breaker, or each has its own. */
+      per: 'provider' | 'provider_model'
+    }
+  }
+  /** Who is trusted. Secrets of providers. Sessions and passwords of members. Limits on what clients can make the gateway do. */
+  security: {
+    /** Addresses and ranges (10.0.0.0/8) of proxies. In requests from these, x-forwarded-for names the client. */
+    trusted_proxies: string[]
+    /** Whether an admin who repeats the password may see the secrets of a provider. */
+    reveal_keys: boolean
+    /** Whether members may create and change API keys of their own. */
+    self_service_keys: boolean
+    /** Maximum number of active API keys that a member may have created. */
+    max_keys_per_member: number
+    /** Time within which new API keys must expire, such as 90d; null: they need not expire. */
+    max_key_life: string | null
+    /** Minimum characters of new passwords. */
+    password_min_length: number
+    /** Life of a session that is not renewed, from 5m to 24h. A shorter one also ends sessions at once. */
+    session_idle: string
+    /** Time after which a member must sign in again, from 1h to 30d. */
+    session_max: string
+    /** Files that clients send as URLs, for providers that accept only bytes. */
+    file_urls: {
+      /** Fetch them; if false, such a request is rejected. */
+      fetch: boolean
+      /** Also fetch from private networks and this machine, and from any port. Only for gateways whose clients may read what is there. */
+      allow_private: boolean
+      /** Most bytes of one file. */
+      max_bytes: number
+      /** Timeout for fetching all files of a request. */
+      timeout: string
+    }
+  }
+  /** Which other origins may send requests from browsers (CORS). */
+  cors: {
+    /** Origins (https://app.example) that may send requests, except below /api; "*": all, without credentials. */
+    origins: string[]
+    /** Origins that may send requests below /api. */
+    admin_origins: string[]
+    /** Whether their requests may carry credentials, such as cookies. */
+    credentials: boolean
+    /** How long browsers may cache the answer to a preflight request. */
+    max_age: string
+    /** Headers that they may send, in addition to those that clients of the protocols send. */
+    allow_headers: string[]
+    /** Headers that they may read, in addition to those that the gateway sets. */
+    expose_headers: string[]
+  }
+  /** What keeps connections open. */
+  keepalive: {
+    /** How long a stream to a client may be silent before the gateway sends a keep-alive; 0s: it never sends one. */
+    sse_interval: string
+    /** Time between two pings on a WebSocket; a client that answers neither of two counts as gone. */
+    websocket_ping: string
+    /** How long a connection of a client may be idle. */
+    connection_idle: string
+    /** How long a connection may be silent before TCP probes whether it lives. */
+    tcp_delay: string
+    /** How long an idle connection to a provider stays open. */
+    upstream_idle: string
+  }
+  /** Limits on requests, tokens and money, beside those of API keys and members. */
+  rate_limits: {
+    /** Limit of the whole gateway; null: none. */
+    server: {
+      /** Requests per period. */
+      requests?: number | null
+      /** Tokens per period. */
+      tokens?: number | null
+      /** Requests at the same time. */
+      concurrency?: number | null
+      /** Time in which this many requests and tokens are available again, from 1s to 30d. */
+      period: string
+    } | null
+    /** Limit of each API key that has none of its own; null: none. */
+    key_default: {
+      /** Requests per period. */
+      requests?: number | null
+      /** Tokens per period. */
+      tokens?: number | null
+      /** Requests at the same time. */
+      concurrency?: number | null
+      /** Time in which this many requests and tokens are available again, from 1s to 30d. */
+      period: string
+    } | null
+    /** Limit of each member who has none of his own; null: none. */
+    member_default: {
+      /** Requests per period. */
+      requests?: number | null
+      /** Tokens per period. */
+      tokens?: number | null
+      /** Requests at the same time. */
+      concurrency?: number | null
+      /** Time in which this many requests and tokens are available again, from 1s to 30d. */
+      period: string
+    } | null
+    /** Requests with an unknown API key that one address may send. Beyond it they are answered with 429, and the key is not looked up. Null: no limit. */
+    refused_per_address: {
+      /** Refused requests per period. */
+      requests: number
+      /** Time in which this many may be refused again. */
+      period: string
+    } | null
+    /** Whether tokens that a provider reads from its cache count towards limits of tokens. */
+    count_cache_reads: boolean
+    /** Output that is reserved for a request that names no maximum, unless its model can generate less. The rest is given back. */
+    assumed_output_tokens: number
+    /** Whether answers show the limits of the API key or member, and what is left of them. */
+    headers: boolean
+    /** What happens while the configured key-value store does not answer. local: each process counts for itself, with an equal share of each limit; closed: requests are answered with 503; open: nothing is limited. */
+    on_store_failure: 'local' | 'closed' | 'open'
+    /** Money that may be spent. */
+    budget: {
+      /** Budget of the whole gateway; null: none. */
+      server: {
+        /** Amount per period, with at most six decimals; 0 blocks at once. */
+        usd: number
+        /** Calendar period in UTC after which the amount is available again; a week starts on Monday. */
+        period: 'day' | 'week' | 'month' | 'total'
+      } | null
+      /** Budget of each API key that has none of its own; null: none. */
+      key_default: {
+        /** Amount per period, with at most six decimals; 0 blocks at once. */
+        usd: number
+        /** Calendar period in UTC after which the amount is available again; a week starts on Monday. */
+        period: 'day' | 'week' | 'month' | 'total'
+      } | null
+      /** Budget of each member who has none of his own; null: none. */
+      member_default: {
+        /** Amount per period, with at most six decimals; 0 blocks at once. */
+        usd: number
+        /** Calendar period in UTC after which the amount is available again; a week starts on Monday. */
+        period: 'day' | 'week' | 'month' | 'total'
+      } | null
+      /** Whether models without a price may be used where a budget applies. refuse: no; allow: yes, and they cost nothing. */
+      unknown_price: 'refuse' | 'allow'
+    }
+  }
+  /** What MCP servers and their clients may do. */
+  mcp_security: {
+    /**
+     * Origins of pages that may reach MCP servers, beside the gateway's own and those of this machine.
+     *
+     * @maxItems 1000
+     */
+    allowed_origins: string[]
+    /**
+     * Names by which clients may reach MCP servers, beside those of the gateway's own address and of this machine. A name without a port allows every port.
+     *
+     * @maxItems 1000
+     */
+    allowed_hosts: string[]
+    /** What happens to a tool whose description or schema is no longer the approved one. report: it is reported; refuse: it is also left out until it is approved; ignore: nothing. */
+    tool_changes: 'report' | 'refuse' | 'ignore'
+    /** Longest description of a tool; a tool with a longer one is left out. */
+    max_description_bytes: number
+    /** Longest message of a server; a longer one is refused. */
+    max_answer_bytes: number
+    /** Longest silence of a server while it answers a call. Streams that wait for messages have no limit. */
+    call_timeout: string
+    /** Longest time until a connection to a server is open. */
+    connect_timeout: string
+    /** Most sessions that one API key may have with one server over HTTP at a time. */
+    sessions_per_key: number
+    /** Most sessions that one API key may have with one program at a time. Each has a process of its own, unless sessions share one. */
+    programs_per_key: number
+    /**
+     * Headers of clients that are passed on to servers. Credentials cannot be.
+     *
+     * @maxItems 100
+     */
+    forward_headers: string[]
+    /**
+     * Programs that MCP servers which are made at run time may start. A command alone allows no arguments, no folder and no variables.
+     *
+     * @maxItems 1000
+     */
+    allow_stdio: (
+      | string
+      | {
+          /** The program: its absolute path, or a name that is found in PATH. */
+          command: string
+          /**
+           * Its arguments, each as it must be. A * stands for one or more characters, among which are no "..", and which do not begin with "-".
+           *
+           * @maxItems 1000
+           */
+          arguments: string[]
+          /** The folder in which it must run; unset: that of the gateway. */
+          cwd?: string
+          /**
+           * Names of the environment variables that a server may set.
+           *
+           * @maxItems 1000
+           */
+          environment: string[]
+        }
+    )[]
+  }
+  /** Which place of a model is asked first, when it has several (`deployments`). */
+  provider_selection: {
+    /** Which place goes first; the others stay in line behind it. order: the first one; weighted: at random, by their weights; fastest: whose answers began soonest lately; cheapest: by the prices of the model whose only place it is, otherwise of the model itself; least_busy: with the fewest requests of this process under way. */
+    strategy: 'order' | 'weighted' | 'fastest' | 'cheapest' | 'least_busy'
+    /** What stays with the place that served it last, as long as that works; needs the shared key-value store (`key_value`). conversation: each conversation of an API key; key: each API key. */
+    sticky: 'none' | 'conversation' | 'key'
+    /** How long it stays there after its last request. */
+    sticky_ttl: string
+    /** Providers whose places go first. */
+    prefer: string[]
+    /** Providers whose places go last. */
+    avoid: string[]
+  }
+  /** Policies for requests and answers. */
+  request_policy: {
+    /** Storage limits of each API key. Beyond them, requests that store are rejected with 429. */
+    stored_responses: {
+      /** Most bytes of all stored responses, compressed, with each turn stored once. */
+      bytes: number
+      /** Most stored responses. */
+      count: number
+      /** Most background responses that have not ended. */
+      background: number
+    }
+    /** Maximum tokens of an answer, for requests without a maximum; null: none. */
+    default_max_output_tokens: number | null
+    /** Highest maximum of the tokens of an answer; a higher one is lowered, which is a loss. Requests without a maximum get it, or what their model generates at most. */
+    max_output_tokens: number | null
+    /**
+     * Top-level fields with which a request is rejected.
+     *
+     * @maxItems 100
+     */
+    deny_parameters: string[]
+    /**
+     * Top-level fields that are removed from requests, each of which is a loss.
+     *
+     * @maxItems 100
+     */
+    drop_parameters: string[]
+    /** Top-level fields and their values, for requests without them whose protocol knows them and such a value; a field that none knows is for conversations. */
+    default_parameters: {
+      [k: string]: unknown
+    }
+    /** Top-level fields and their values, which replace those of requests; requests without them get them as by default_parameters. */
+    override_parameters: {
+      [k: string]: unknown
+    }
+    /** What providers get of user, safety_identifier and metadata.user_id: the value, nothing, or a hash of it that only this gateway can make. */
+    end_user: 'forward' | 'drop' | 'hash'
+    /** Whether clients may ask for background responses; false: 400. */
+    allow_background: boolean
+    /** Whether responses and chat completions may be stored; false: none is, whatever a request says. */
+    allow_store: boolean
+    /** Most tools of a request; null: any number. */
+    max_tools: number | null
+    /** Most messages or input items of a request; null: any number. */
+    max_messages: number | null
+    /** Most bytes of a body that is no form; a pipeline may say another limit. Beyond it: 413. */
+    max_body_bytes: number
+    /** The model name in answers. upstream: the provider's name; gateway: the name of the model's own record, except in stream events larger than `resilience.max_event_bytes`, which are not parsed. */
+    answer_model: 'upstream' | 'gateway'
+    /** An image or file of the last turn that the provider cannot be given. refuse: 400, unless another candidate takes it; describe: a text such as `[file omitted]` in its place. Those of earlier turns, and files given by an address that cannot be fetched, are always described. */
+    lost_content: 'refuse' | 'describe'
+    /** Cache marks in requests to messages and converse upstreams, for clients whose protocol has none. off: never; asked: for requests with a prompt_cache_key; auto: also once the history holds an answer. */
+    prompt_caching: 'off' | 'asked' | 'auto'
+  }
+  /** How the virtual models fast, auto and best choose a model for each request. */
+  smart_routing: {
+    /** Whether the virtual models fast, auto and best are served. */
+    enabled: boolean
+    /** Whether a request is served rather than refused if no model is assigned to its mode, or if only its input fits into a model. Images, the allowlist and money are never relaxed. */
+    graceful_degradation: boolean
+    /** Whether rows of the request log tell all that a decision was made of. */
+    diagnostics: boolean
+    /** What the requests would use without smart routing, to which savings are relative. Null: the cheapest candidate of the highest quality tier. */
+    baseline_model: string | null
+    /** Complexity and benefit of a request that no signal judges. */
+    default_complexity: number
+    /** How much quality counts against cost. It rises with the benefit of the request: what a better model gains. */
+    quality_weights: {
+      /** For requests for fast. */
+      fast: number
+      /** For requests for auto. */
+      auto: number
+      /** For requests for best. */
+      best: number
+    }
+    /** Share of the best expected quality below which a model is only tried after all others. */
+    quality_gate: {
+      /** For requests for fast. */
+      fast: number
+      /** For requests for auto. */
+      auto: number
+      /** For requests for best. */
+      best: number
+    }
+    /** The lowest tier of some requests; none: no limit; null: the default. Floors win over caps. */
+    floors: {
+      /** If the last message of the user has an image. */
+      vision: 'SIMPLE' | 'MEDIUM' | 'COMPLEX' | 'none' | null
+      /** If the answer must match a JSON schema. */
+      structured_output: 'SIMPLE' | 'MEDIUM' | 'COMPLEX' | 'none' | null
+      /** If an agent verifies what it has written just before. */
+      final_verification: 'SIMPLE' | 'MEDIUM' | 'COMPLEX' | 'none' | null
+    }
+    /** The highest tier of some requests; none: no limit; null: the default. */
+    caps: {
+      /** If an agent only reads, and its last calls of tools have succeeded. */
+      routine_success: 'SIMPLE' | 'MEDIUM' | 'COMPLEX' | 'none' | null
+    }
+    /** Preference for the model that served the conversation within the last 30 minutes. */
+    continuity: {
+      /** What its score gains. */
+      bonus: number
+    }
+    /** How new models, and those that were seldom used, get a chance. Steps of agents explore nothing. */
+    exploration: {
+      /** Whether some decisions are random, so that routing learns about other models. If not, equal requests get equal decisions. */
+      enabled: boolean
+      /** How often each model is tried per mode and tier. */
+      warmup_pulls: number
+      /** Share of decisions that may be trials. */
+      trial_share: number
+      /** How many times as much as the best candidate a trial may cost. */
+      max_cost_ratio: {
+        /** For requests for fast. */
+        fast: number
+        /** For requests for auto. */
+        auto: number
+        /** For requests for best. */
+        best: number
+      }
+      /** Share of the costs of the last 24 hours that exploration may have added. */
+      budget_share: number
+    }
+    /** What is learned from answers and feedback. */
+    experience: {
+      /** Number of latest observations that count, per model, mode and tier. */
+      window: number
+      /** How many observations the quality expected of a quality tier is worth. */
+      prior_strength: number
+      /** Whether the gateway also learns from how conversations go on, not only from feedback. */
+      implicit: boolean
+    }
+    /** Whether the last question of each request is kept, sealed, for the export of training data. */
+    keep_prompts: boolean
+    /** Text from which random numbers follow, together with the id of the request. Null: from the id alone. */
+    seed: string | null
+    /** A decision model that is asked for the tier of a request of which the signals are unsure. */
+    judge: {
+      /** Whether the judge is asked at all. */
+      enabled: boolean
+      /** Whether its verdicts are only recorded, without an effect. */
+      shadow: boolean
+      /** The model that judges; its record must have `supports_mapeval`. */
+      model: string | null
+      /** Virtual models whose requests are judged. */
+      modes: ('fast' | 'auto' | 'best')[]
+      /** When the judge is asked: if all that is set holds. Nothing set: never. */
+      gate: {
+        /** The confidence of the signals is below this. */
+        max_confidence: number | null
+        /**
+         * The complexity is at least the first number and below the second.
+         *
+         * @minItems 2
+         * @maxItems 2
+         */
+        complexity_band: number[] | null
+        /** The complexity is not 0, which only greetings and the like have. */
+        not_low_anchor: boolean
+      }
+      /** Share of the first turns for which the gate is closed that are asked about all the same. Shadow only. */
+      sample_rate: number
+      /** Probability that the verdict must have to be applied; null: any. */
+      apply_min_confidence: number | null
+      /** Probability of tiers above that of the signals from which the verdict is applied, too; null: any. */
+      apply_min_escalation: number | null
+      /** Seconds that the judge has. */
+      deadline_s: number
+      /** Number of earlier messages of the user that the judge sees. */
+      user_turns: number
+      /** Most characters of the messages that the judge sees. */
+      ask_budget_chars: number
+      /** Price of the judge in place of that of its record. */
+      price: {
+        /** USD per million tokens of input. */
+        input: number
+      } | null
+      /** When the judge is left alone because it fails. */
+      circuit: {
+        /** Failures in a row after which it is not asked for a while. */
+        failures: number
+        /** Seconds after which one request may ask it again. */
+        open_s: number
+      }
+    }
+  }
+  /** Policy for web searches by the provider that a client requests. */
+  web_search: {
+    /** native: sends the tool to providers that have it; off: to none. A tool that is not sent is a loss. */
+    mode: 'native' | 'off'
+    /**
+     * Only these domains and their subdomains are searched, whatever a client requests; [] = all.
+     *
+     * @maxItems 100
+     */
+    allowed_domains: string[]
+    /**
+     * Domains that are never searched, in addition to those that a client blocks.
+     *
+     * @maxItems 100
+     */
+    blocked_domains: string[]
+    /** Size of the search context, for requests that do not set it. */
+    context_size: 'low' | 'medium' | 'high' | null
+    /** Most searches per answer, if the provider's protocol has such a limit. */
+    max_uses: number | null
+  }
+}
+
 /** A row of what an action lists. */
 export type Row<
   A extends { [L in keyof Answers]: Answers[L] extends { data: readonly unknown[] } ? L : never }[keyof Answers],
 > = Answers[A]['data'][number]
+
+/** A section of the settings, with its values. */
+export type Section<S extends keyof Settings> = Omit<Answers['get-section'], 'values'> & { values: Settings[S] }
