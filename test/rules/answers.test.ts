@@ -5,33 +5,26 @@ import { root } from './sources.ts'
 
 const folder = join(root, 'console/src')
 
-/**
- * What the console still types by hand, because its action leaves it open: records that may be left out of the
- * configuration, settings of a section, the block of a decision, lists of several kinds. Nothing is to be added.
- */
-const open: Readonly<Record<string, readonly string[]>> = {
-  'screens/logs/api.ts': ['Named'],
-  'screens/mcp-servers/api.ts': ['McpServer', 'Program', 'Security', 'SecurityValues'],
-  'screens/models/api.ts': ['CatalogModel', 'Deployment', 'Model'],
-  'screens/overview/api.ts': ['Timeline'],
-  'screens/playground/api.ts': ['LoggedRequest'],
-  'screens/routing/api.ts': ['LoggedRequest', 'PreviewQuestion', 'Section'],
-  'screens/settings/api.ts': ['ListedSection', 'Section'],
-}
+describe('the console', () => {
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .sort()
+    .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
 
-describe('the questions of the console', () => {
-  it('have the types of answers from the document of the API', () => {
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /(^|[/-])api\.ts$/.test(name),
-    )
+  it('has questions alone in its `api.ts` files: what is answered has the types of the document of the API', () => {
+    const files = sources.filter(({ name }) => /(^|[/-])api\.ts$/.test(name))
     expect(files.length).to.be.greaterThan(10)
-    const typed = files.sort().flatMap((name) => {
-      const text = readFileSync(join(folder, name), 'utf8')
-      const found = [...text.matchAll(/^(?:export )?(?:interface (\w+)|type (\w+) = \{)/gm)].map(
-        ([, one, other]) => one ?? other,
-      )
-      return found.length === 0 ? [] : [[name, found]]
-    })
-    expect(Object.fromEntries(typed)).to.deep.equal(open)
+    const typed = files.flatMap(({ name, text }) =>
+      [...text.matchAll(/^(?:export )?(?:interface (\w+)|type (\w+) = \{)/gm)].map(
+        ([, one, other]) => `${name}: ${one ?? other}`,
+      ),
+    )
+    expect(typed).to.deep.equal([])
+  })
+
+  it('types no answer where it asks', () => {
+    const asking = sources.filter(({ text }) => /\bask<\w+/.test(text))
+    expect(asking.length).to.be.greaterThan(20)
+    expect(sources.filter(({ text }) => /\bask<[^>(]*\{/.test(text)).map(({ name }) => name)).to.deep.equal([])
   })
 })

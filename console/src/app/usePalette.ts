@@ -1,12 +1,15 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
+import type { Answers } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import { breakers, circuitOf, resetBreaker } from '../api/attention.ts'
 import { configurationStatus } from '../api/status.ts'
 import { fieldsOf } from '../form/schema.ts'
-import type { Field, Schema } from '../form/schema.ts'
+import type { Field } from '../form/schema.ts'
 import { toast, toastError } from '../parts/toast.tsx'
+import { namedAs } from '../parts/useNames.ts'
+import type { Listed } from '../parts/useNames.ts'
 import { useIsAdmin } from '../parts/useUser.ts'
 import { rail } from './rail-screens.ts'
 import { useIsShown } from './Rail.tsx'
@@ -18,10 +21,6 @@ export interface Entry {
   readonly kind: string
   readonly path?: string
   readonly act?: () => void
-}
-
-interface Named {
-  readonly data: readonly { readonly name?: string; readonly username?: string; readonly id?: string }[]
 }
 
 /** The lists whose records have a page of their own. */
@@ -59,9 +58,9 @@ export const settingEntries = queryOptions({
   queryKey: ['palette', 'settings'],
   queryFn: async ({ signal }) => {
     const at = '/api/config/server'
-    const { data } = await ask<{ data: readonly { readonly section: string }[] }>('GET', at, { signal })
+    const { data } = await ask<Answers['list-section']>('GET', at, { signal })
     const sections = await Promise.all(
-      data.map(({ section }) => ask<{ section: string; schema: Schema }>('GET', `${at}/${section}`, { signal })),
+      data.map(({ section }) => ask<Answers['get-section']>('GET', `${at}/${section}`, { signal })),
     )
     return sections.flatMap(({ section, schema }) => entriesOf(section, fieldsOf(schema), words.sectionOf(section)))
   },
@@ -90,15 +89,15 @@ export function useEntries(isTyped: boolean): readonly Entry[] {
   const { data: records = [] } = useQuery({
     queryKey: ['palette', ...open.map(({ kind }) => kind)],
     queryFn: async () => {
-      const found = await Promise.allSettled(open.map(({ from }) => ask<Named>('GET', from)))
+      const found = await Promise.allSettled(open.map(({ from }) => ask<Listed>('GET', from)))
       return found.flatMap((answer, at) => {
         const list = open[at]
         // A list that cannot be read now leaves the others to be found.
         if (answer.status === 'rejected' || !list) return []
-        return answer.value.data.map(({ name = '', username = name, id }) => ({
-          name: username,
+        return answer.value.data.map(namedAs).map(({ value, label }) => ({
+          name: label,
           kind: list.kind,
-          path: list.screen.replace(/\$\w+$/, encodeURIComponent(list.screen.endsWith('$id') ? (id ?? name) : name)),
+          path: list.screen.replace(/\$\w+$/, encodeURIComponent(value)),
         }))
       })
     },

@@ -2,8 +2,6 @@ import { queryOptions } from '@tanstack/react-query'
 import type { Answers, Row } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import type { Query } from '../api/ask.ts'
-import type { Json } from '../form/schema.ts'
-import type { SecretState } from '../form/control.ts'
 import { pagesOf } from '../parts/pages.ts'
 
 /** A preset of a type of provider: the address of a vendor, and the variable that usually holds its key. */
@@ -13,22 +11,7 @@ export type Preset = ProviderType['presets'][number]
 export type ProviderType = Row<'list-provider-types'>
 
 /** A record of `GET /api/config/providers`. */
-export interface Provider {
-  readonly name: string
-  readonly type: string
-  readonly config: { readonly [name: string]: Json }
-  readonly secrets: Readonly<Record<string, SecretState>>
-  readonly has_api_key: boolean
-  readonly enabled: boolean
-  readonly allow_private: boolean
-  readonly status: { readonly state: 'on' | 'off' | 'error'; readonly reason: string | null }
-  readonly serves: readonly string[]
-  /** How many models name it. */
-  readonly models: number
-  readonly source: 'file' | 'database'
-  readonly declared_at?: { readonly file: string; readonly line: number } | null
-  readonly version: number | null
-}
+export type Provider = Answers['get-provider']
 
 /** What a test of a provider found. A provider that fails is an answer, not an error. */
 export type Tested = Answers['test-provider']

@@ -1,97 +1,43 @@
-/** What the console reads of a decision of smart routing: the block `routing` of a row, or the answer of a preview. */
+import type { Answers } from '../api/answers.ts'
+
+/** The tiers of smart routing, from the easiest. */
 export const tiers = ['SIMPLE', 'MEDIUM', 'COMPLEX'] as const
 export type Tier = (typeof tiers)[number]
 
 /** Where one tier ends and the next begins. */
 export const borders = [0.33, 0.67] as const
 
-/** What one signal said; without `complexity` it said nothing, and `reasons` may say why. */
-export interface Vote {
-  readonly abstained?: true
-  readonly complexity?: number
-  readonly confidence?: number
-  readonly weight?: number
-  /** Part of the result, from 0 to 1. */
-  readonly share?: number
-  readonly reasons?: readonly string[]
-}
+/** The block `routing` of a row; those of earlier versions lack some of it. */
+export type RoutingBlock = NonNullable<Answers['get-request']['routing']>
 
-/** A model and what it was compared by, or the gate that took it. */
-export interface Candidate {
-  readonly model: string
-  readonly score?: number
-  readonly level?: number
-  /** Predicted, in USD; null: unknown. */
-  readonly cost?: number | null
-  readonly mean?: number
-  readonly pulls?: number
-  readonly excluded?: string
-}
-
-export interface Gate {
-  readonly gate: string
-  readonly left: number
-  readonly removed?: readonly string[]
-}
-
-interface Estimate {
-  readonly cost: number | null
-  readonly baseline: string | null
-  readonly baseline_cost: number | null
-}
+/** What is read of the answer of `POST /api/routing/preview`. */
+export type RoutingPreview = Omit<Answers['preview-routing'], 'benefit' | 'confidence_raw' | 'facts' | 'floors'> &
+  Partial<Pick<Answers['preview-routing'], 'benefit'>>
 
 /** What the judge said; `verdict` is null if nothing that counts. */
-export interface JudgeBlock {
-  readonly model: string
-  readonly shadow: boolean
-  readonly verdict: Tier | null
-  readonly distribution: Readonly<Record<Tier, number>> | null
-  readonly applied: boolean
-  readonly held: boolean
-  readonly latency_ms: number | null
-  readonly error: string | null
-}
+export type JudgeBlock = NonNullable<RoutingBlock['judge']>
 
-interface Common {
+type Diagnostics = NonNullable<RoutingBlock['diagnostics']>
+
+/** What one signal said; without `complexity` it said nothing, and `reasons` may say why. */
+export type Vote = NonNullable<Diagnostics['signal_votes']>[string]
+
+/** A model and what it was compared by, or the gate that took it. */
+export type Candidate = NonNullable<Diagnostics['scorecards']>[number]
+
+type Gate = NonNullable<Diagnostics['gates']>[number]
+
+/** What is drawn of a decision, from where it may be. */
+export interface Drawn {
   readonly mode: string
   readonly tier: Tier | null
   readonly complexity: number | null
-  /** What a better model gains, on the scale of complexity; absent in rows of before it was told. */
-  readonly benefit?: number | null
+  /** What a better model gains, on the scale of complexity; null in rows of before it was told. */
+  readonly benefit: number | null
   readonly confidence: number | null
   readonly chosen: string | null
-  readonly estimate: Estimate | null
-}
-
-/** The block `routing` of a row. */
-export interface RoutingBlock extends Common {
-  readonly ensemble: { readonly complexity: number; readonly tier: Tier } | null
-  readonly notes: readonly string[]
-  readonly incumbent: string | null
-  readonly candidates: readonly string[]
-  readonly served: string | null
-  readonly actual: { readonly cost: number | null; readonly savings: number | null } | null
-  readonly judge: JudgeBlock | null
-  readonly error: string | null
-  readonly diagnostics?: {
-    readonly signal_votes?: Readonly<Record<string, Vote>>
-    readonly gates?: readonly Gate[]
-    readonly scorecards?: readonly Candidate[]
-  }
-}
-
-/** The answer of `POST /api/routing/preview`. */
-export interface RoutingPreview extends Common {
-  readonly reasoning: string
-  readonly votes: Readonly<Record<string, Vote>> | null
-  readonly gates: readonly Gate[]
-  readonly judge: { readonly would_ask: boolean; readonly because: string }
-  readonly candidates: readonly (Candidate & { readonly because?: string })[]
-  readonly error: { readonly status: number; readonly code: string; readonly message: string } | null
-}
-
-/** What is drawn of a decision, from where it may be. */
-export interface Drawn extends Common {
+  /** Money in USD; null: unknown. */
+  readonly estimate: Pick<NonNullable<RoutingBlock['estimate']>, 'cost' | 'baseline' | 'baseline_cost'> | null
   /** What the signals said before floors, caps and the judge; null: the same. */
   readonly blended: number | null
   /** Null: the row has not kept them. */
@@ -112,13 +58,9 @@ export interface Drawn extends Common {
 
 /** The block of a row as it is drawn. */
 export function fromBlock(block: RoutingBlock): Drawn {
-  const { mode, tier, complexity, benefit = null, confidence, chosen, estimate } = block
-  const { ensemble, diagnostics, actual, error } = block
-  const {
-    signal_votes: votes = null,
-    gates = [],
-    scorecards = block.candidates.map((model) => ({ model })),
-  } = diagnostics ?? {}
+  const { mode = '', tier = null, complexity = null, benefit = null, confidence = null, chosen = null } = block
+  const { estimate = null, ensemble, actual, error = null, candidates = [], diagnostics = {} } = block
+  const { signal_votes: votes = null, gates = [], scorecards = candidates.map((model) => ({ model })) } = diagnostics
   const known = new Set(scorecards.map(({ model }) => model))
   const isLimited = ensemble && complexity !== null && Math.abs(ensemble.complexity - complexity) >= 0.005
   return {
@@ -132,11 +74,11 @@ export function fromBlock(block: RoutingBlock): Drawn {
     votes,
     blended: isLimited ? ensemble.complexity : null,
     candidates: [...scorecards, ...removedBy(gates).filter(({ model }) => !known.has(model))],
-    notes: block.notes,
-    incumbent: block.incumbent,
-    served: block.served,
+    notes: block.notes ?? [],
+    incumbent: block.incumbent ?? null,
+    served: block.served ?? null,
     savings: actual?.savings ?? null,
-    judge: block.judge,
+    judge: block.judge ?? null,
     wouldAsk: null,
     error: error === null ? null : { code: error },
   }

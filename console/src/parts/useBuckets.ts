@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { Answers, Row } from '../api/answers.ts'
+import type { Answers, Row, Section } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import { money } from '../format.ts'
 import { shared } from '../words.ts'
@@ -25,16 +25,11 @@ const ownBudgets = queryOptions({
   queryFn: ({ signal }) => ask<OwnBudgets>('GET', '/api/me/budget', { signal }),
 })
 
-/** What is read of the section `rate_limits`. */
-interface Settled {
-  readonly budget: Readonly<Record<'server' | 'key_default' | 'member_default', Limit | null>>
-}
-
 /** The budgets of the settings. Admins only. */
 const settledBudgets = queryOptions({
   queryKey: ['settings', 'rate_limits', 'budget'],
   queryFn: async ({ signal }) =>
-    (await ask<{ values: Settled }>('GET', '/api/config/server/rate_limits', { signal })).values.budget,
+    (await ask<Section<'rate_limits'>>('GET', '/api/config/server/rate_limits', { signal })).values.budget,
 })
 
 interface BudgetedKey {

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { Answers } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import { readAll } from './pages.ts'
-import type { ListPage } from './pages.ts'
 import { useIsAdmin } from './useUser.ts'
 
 /** Something that can be chosen: the value that is sent, and what people see. */
@@ -10,11 +10,16 @@ export interface Named {
   readonly label: string
 }
 
-interface Entry {
-  readonly id?: string
-  readonly name?: string
-  readonly username?: string
-}
+/** A list of what has a name, or a page of it. */
+export type Listed = Answers[
+  | 'list-api-key'
+  | 'list-catalog'
+  | 'list-mcp-server'
+  | 'list-member'
+  | 'list-model'
+  | 'list-pipelines'
+  | 'list-provider']
+type Row = Listed['data'][number]
 
 /** The lists that have names: viewers may read the catalog alone, which has no pages. */
 const lists = {
@@ -28,9 +33,11 @@ export type NamedKind = keyof typeof lists
 
 export const isNamedKind = (text: unknown): text is NamedKind => typeof text === 'string' && Object.hasOwn(lists, text)
 
-// A member is named by an id, since he may get another username.
-const namedAs = ({ id = '', name = '', username }: Entry): Named =>
-  username === undefined ? { value: name, label: name } : { value: id, label: username }
+/** What a row is called. A member and a key are named by their ids, since they may get another name. */
+export function namedAs(row: Row): Named {
+  const label = 'username' in row ? row.username : row.name
+  return { value: 'id' in row ? row.id : label, label }
+}
 
 const namesOf = (kind: NamedKind) =>
   queryOptions({
@@ -38,8 +45,8 @@ const namesOf = (kind: NamedKind) =>
     queryFn: async ({ signal }) => {
       const { path, viewers: isWhole } = lists[kind]
       const entries = isWhole
-        ? (await ask<ListPage<Entry>>('GET', path, { signal })).data
-        : await readAll<Entry>(path, signal)
+        ? (await ask<Answers['list-catalog']>('GET', path, { signal })).data
+        : await readAll<Row>(path, signal)
       return entries.map(namedAs)
     },
   })

@@ -95,7 +95,7 @@ function Aside({ request }: { readonly request: Detail }) {
       <Status state={states[result]}>{words.statusOf(status, shared.results[result])}</Status>
       {protocol !== null && <Tag>{protocol}</Tag>}
       {stream && <Tag>{words.streamedTag}</Tag>}
-      {routing?.tier && <Tag look="accent">{words.routed(routing.mode, routing.tier)}</Tag>}
+      {routing?.tier && <Tag look="accent">{words.routed(routing.mode ?? '', routing.tier)}</Tag>}
       {tries.length > 1 && <Tag look="warning">{words.tries(tries.length)}</Tag>}
       <span className={classes.when}>
         <Moment at={at} exact /> <Moment at={at} />

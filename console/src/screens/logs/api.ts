@@ -2,6 +2,8 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
 import type { Answers } from '../../api/answers.ts'
 import type { Query } from '../../api/ask.ts'
+import { namedAs } from '../../parts/useNames.ts'
+import type { Listed } from '../../parts/useNames.ts'
 import type { Range } from '../../parts/useRange.ts'
 
 export type Point = Answers['get-series']['data'][number]
@@ -48,15 +50,13 @@ export const usedTypes = queryOptions({
   staleTime: 60_000,
 })
 
-type Named = { readonly data: readonly { readonly name?: string; readonly username?: string; readonly id?: string }[] }
-
 /** What a filter may be, of a list of records: their ids where they have some, else their names. */
 export const suggestions = (path: string, enabled: boolean) =>
   queryOptions({
     queryKey: ['suggestions', path],
     queryFn: async ({ signal }) => {
-      const { data } = await ask<Named>('GET', path, { signal })
-      return data.map(({ id, name, username }) => ({ value: id ?? name ?? '', label: name ?? username ?? '' }))
+      const { data } = await ask<Listed>('GET', path, { signal })
+      return data.map(namedAs)
     },
     enabled,
     staleTime: 60_000,

@@ -1,4 +1,3 @@
-import type { RoutingBlock } from '../../parts/decision.ts'
 import type { Answers, Row as ListedRow } from '../../api/answers.ts'
 
 /** A request in `GET /api/logs`. Money in USD. */
@@ -12,4 +11,4 @@ export type Try = Detail['tries'][number]
 export type Capture = NonNullable<Detail['capture']>
 
 /** All that `GET /api/logs/:id` knows of a request. */
-export type Detail = Omit<Answers['get-request'], 'routing'> & { readonly routing: RoutingBlock | null }
+export type Detail = Answers['get-request']

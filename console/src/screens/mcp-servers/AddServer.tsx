@@ -31,7 +31,7 @@ const kinds = (['http', 'stdio'] as const).map((value) => ({ value, label: words
 /** Makes a server: at an address, or a program of those that the file allows. */
 export function AddServer({ onDone, onCancel }: AddServerProps) {
   const queries = useQueryClient()
-  const [transport, setTransport] = useState<McpServer['transport']>('http')
+  const [transport, setTransport] = useState<'http' | 'stdio'>('http')
   const settings = useQuery(security)
   return (
     <Card>

@@ -30,7 +30,7 @@ export function OneServer({ name }: { readonly name: string }) {
       aside={
         query.data && (
           <>
-            <Tag>{words.transports[query.data.transport]}</Tag>
+            {query.data.transport && <Tag>{words.transports[query.data.transport]}</Tag>}
             {query.data.source === 'file' && <Tag>{words.inFile}</Tag>}
             {known && <State state={known.state} />}
           </>

@@ -43,9 +43,9 @@ const columnsWith = (statusOf: (server: McpServer) => Status | undefined): reado
   {
     name: 'transport',
     label: words.columns.transport,
-    cell: ({ transport }) => words.transports[transport],
+    cell: ({ transport }) => (transport === null ? '—' : words.transports[transport]),
     text: ({ transport }) => transport,
-    filter: ({ transport }) => asked('transport', transport, words.transports[transport]),
+    filter: ({ transport }) => asked('transport', transport, transport && words.transports[transport]),
   },
   { name: 'address', label: words.columns.address, cell: placeOf, text: placeOf },
   {

@@ -1,34 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Section } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
-import type { SecretState } from '../../form/control.ts'
-import type { Json } from '../../form/schema.ts'
 import { pagesOf } from '../../parts/pages.ts'
-import type { Answers } from '../../api/answers.ts'
 
 /** A record of `GET /api/mcp/servers`. */
-export interface McpServer {
-  readonly name: string
-  readonly transport: 'http' | 'stdio'
-  readonly url: string | null
-  readonly headers: { readonly [name: string]: Json }
-  readonly command: string | null
-  readonly arguments: readonly string[]
-  readonly environment: { readonly [name: string]: Json }
-  readonly cwd: string | null
-  readonly shared: boolean
-  readonly restarts: number
-  readonly tools: { readonly allow: readonly string[] | null; readonly deny: readonly string[] }
-  readonly call_timeout: string | null
-  readonly allow_private: boolean
-  readonly enabled: boolean
-  readonly description: string
-  readonly secrets: Readonly<Record<string, SecretState>>
-  readonly source: 'file' | 'database'
-  readonly declared_at?: { readonly file: string; readonly line: number } | null
-  readonly version: number | null
-  readonly problem: string | null
-}
+export type McpServer = Answers['get-mcp-server']
 
 /** `GET …/:name/status`, as far as the asked process knows. */
 export type Status = Answers['get-mcp-status']
@@ -44,23 +21,11 @@ export type Offer = Capabilities['resources'][number]
 /** `GET …/:name/capabilities`, asked of the server now. */
 export type Capabilities = Answers['get-mcp-capabilities']
 
+/** What the section `mcp_security` says of programs and tools. */
+export type Security = Section<'mcp_security'>['values']
+
 /** A program that servers made here may start, as the file lists it. */
-export interface Program {
-  readonly command: string
-  readonly arguments: readonly string[]
-  readonly cwd?: string
-  readonly environment: readonly string[]
-}
-
-/** What the console reads of the section `mcp_security`. */
-export interface Security {
-  readonly tool_changes: 'report' | 'refuse' | 'ignore'
-  readonly programs: readonly Program[]
-}
-
-interface SecurityValues extends Pick<Security, 'tool_changes'> {
-  readonly allow_stdio: readonly (string | Program)[]
-}
+export type Program = Exclude<Security['allow_stdio'][number], string>
 
 const at = '/api/mcp/servers'
 export const addressOf = (name: string) => `${at}/${encodeURIComponent(name)}`
@@ -93,13 +58,14 @@ export const capabilities = (name: string) =>
 
 export const security = queryOptions({
   queryKey: ['mcp-servers', 'security'],
-  queryFn: async ({ signal }): Promise<Security> => {
-    const { values } = await ask<{ values: SecurityValues }>('GET', '/api/config/server/mcp_security', { signal })
-    const programs = values.allow_stdio.map((one) =>
+  queryFn: async ({ signal }) =>
+    (await ask<Section<'mcp_security'>>('GET', '/api/config/server/mcp_security', { signal })).values,
+  select: ({ tool_changes, allow_stdio: listed }) => ({
+    tool_changes,
+    programs: listed.map((one): Program =>
       typeof one === 'string' ? { command: one, arguments: [], environment: [] } : one,
-    )
-    return { tool_changes: values.tool_changes, programs }
-  },
+    ),
+  }),
 })
 
 export const probe = (name: string) => ask<Status>('GET', `${addressOf(name)}/status`, { query: { probe: true } })

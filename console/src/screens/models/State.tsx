@@ -1,8 +1,8 @@
 import { Status } from '../../parts/Status.tsx'
-import type { CatalogModel, Model } from './api.ts'
+import type { AnyModel, Model } from './api.ts'
 import { words } from './words.ts'
 
-type Any = CatalogModel & Partial<Pick<Model, 'enabled' | 'problem'>>
+type Any = AnyModel & Partial<Pick<Model, 'enabled' | 'problem'>>
 
 /** Whether clients reach a model, in a word, and why not. */
 export function stateText({ enabled = true, problem, available }: Any): string {

@@ -2,59 +2,21 @@ import { queryOptions } from '@tanstack/react-query'
 import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
-import type { Json } from '../../form/schema.ts'
 import { pagesOf, readAll } from '../../parts/pages.ts'
 import type { Range } from '../../parts/useRange.ts'
 
-export type Prices = Readonly<Record<string, Json>>
-
 /** What everybody who may use a model sees of it: a row of `GET /api/catalog/models`. */
-export interface CatalogModel {
-  readonly name: string
-  readonly display_name: string | null
-  readonly description: string | null
-  readonly aliases: readonly string[]
-  readonly provider: string | null
-  readonly virtual?: boolean
-  readonly context_length: number | null
-  readonly max_output_tokens: number | null
-  readonly supports_images: boolean
-  readonly supports_tools: boolean
-  readonly supports_mapeval: boolean
-  readonly supports_realtime: boolean
-  readonly quality_tier: string | null
-  readonly pricing: Prices | null
-  readonly available: boolean
-  readonly source?: 'file' | 'database'
-}
-
-/** A place that serves a model, beside its own provider. */
-export interface Deployment {
-  readonly provider: string
-  readonly upstream_model?: string | null
-  readonly weight?: number
-}
+export type CatalogModel = Row<'list-catalog'>
 
 /** A record of `GET /api/config/models`. */
-export interface Model extends CatalogModel {
-  readonly upstream_model: string | null
-  readonly deployments: readonly Deployment[]
-  readonly auto_eligible: boolean
-  readonly routing_assignments: readonly string[] | null
-  readonly fallbacks: readonly string[]
-  readonly protocols: readonly string[] | null
-  readonly enabled: boolean
-  readonly problem: string | null
-  readonly pricing_source: 'hand' | 'sync' | 'list' | 'none'
-  /** The price that is charged if the record has none. */
-  readonly listed_pricing?: { readonly pricing: object; readonly source: string; readonly date: string }
-  readonly priced_at: string | null
-  readonly source: 'file' | 'database'
-  readonly declared_at?: { readonly file: string; readonly line: number } | null
-  readonly version: number | null
-  readonly created_at: string | null
-  readonly updated_at: string | null
-}
+export type Model = Answers['get-model']
+
+/** What both say of a model. */
+export type AnyModel = Omit<CatalogModel, 'virtual' | 'provider'> &
+  Partial<Pick<CatalogModel, 'virtual'> & Pick<Model, 'provider'>>
+
+/** A place that serves a model, beside its own provider. */
+export type Deployment = Model['deployments'][number]
 
 const at = '/api/config/models'
 const addressOf = (name: string) => `${at}/${encodeURIComponent(name)}`
@@ -63,8 +25,7 @@ export const modelList = (query: Query) => pagesOf<Model>('models', at, query)
 
 export const catalog = queryOptions({
   queryKey: ['models', 'catalog'],
-  queryFn: async ({ signal }) =>
-    (await ask<{ data: readonly CatalogModel[] }>('GET', '/api/catalog/models', { signal })).data,
+  queryFn: async ({ signal }) => (await ask<Answers['list-catalog']>('GET', '/api/catalog/models', { signal })).data,
 })
 
 export const oneModel = (name: string) =>

@@ -3,14 +3,14 @@ import type { Column } from '../../parts/Table.tsx'
 import { RecordName } from '../../parts/RecordName.tsx'
 import { Tag } from '../../parts/Tag.tsx'
 import { Abilities, abilitiesOf } from './Abilities.tsx'
-import type { CatalogModel, Model } from './api.ts'
+import type { AnyModel, Model } from './api.ts'
 import { State, stateText } from './State.tsx'
 import { words } from './words.ts'
 import classes from './models.module.css'
 
 const names = words.columns
 
-const price = ({ pricing }: CatalogModel, bucket: string): number | null => {
+const price = ({ pricing }: AnyModel, bucket: string): number | null => {
   const value = pricing?.[bucket]
   return typeof value === 'number' ? value : null
 }
@@ -19,7 +19,7 @@ const price = ({ pricing }: CatalogModel, bucket: string): number | null => {
 const priceText = (value: number | null) => (value === null ? '—' : money(value))
 
 /** What everybody sees. */
-export const catalogColumns: readonly Column<CatalogModel>[] = [
+export const catalogColumns: readonly Column<AnyModel>[] = [
   {
     name: 'name',
     label: names.name,
@@ -32,7 +32,7 @@ export const catalogColumns: readonly Column<CatalogModel>[] = [
     text: ({ name }) => name,
   },
   { name: 'state', label: names.state, cell: (model) => <State model={model} />, text: stateText },
-  { name: 'provider', label: names.provider, cell: (row) => row.provider ?? '—', text: (row) => row.provider },
+  { name: 'provider', label: names.provider, cell: (row) => row.provider ?? '—', text: (row) => row.provider ?? null },
   {
     name: 'can',
     label: names.can,
@@ -50,8 +50,8 @@ export const catalogColumns: readonly Column<CatalogModel>[] = [
     name: bucket,
     label: names[bucket],
     number: true,
-    cell: (row: CatalogModel) => priceText(price(row, bucket)),
-    text: (row: CatalogModel) => price(row, bucket),
+    cell: (row: AnyModel) => priceText(price(row, bucket)),
+    text: (row: AnyModel) => price(row, bucket),
   })),
   { name: 'tier', label: names.tier, cell: (row) => row.quality_tier ?? '—', text: (row) => row.quality_tier },
 ]

@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { Section } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import { breakers, circuitOf } from '../../api/attention.ts'
 import type { Breaker } from '../../api/attention.ts'
@@ -12,15 +13,11 @@ import { useNow } from '../../parts/useNow.ts'
 import { words } from './words.ts'
 import classes from './overview.module.css'
 
-/** What is read of the section `resilience`: the span that a circuit looks back on, such as `30s`. */
-interface Resilience {
-  readonly values: { readonly breaker: { readonly window: string } }
-}
-
+/** The span that a circuit looks back on, such as `30s`. */
 const breakerWindow = queryOptions({
   queryKey: ['settings', 'resilience', 'breaker'],
   queryFn: async ({ signal }) =>
-    (await ask<Resilience>('GET', '/api/config/server/resilience', { signal })).values.breaker.window,
+    (await ask<Section<'resilience'>>('GET', '/api/config/server/resilience', { signal })).values.breaker.window,
   staleTime: 60_000,
 })
 

@@ -1,12 +1,12 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import type { Answers } from '../../api/answers.ts'
+import { ask } from '../../api/ask.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Status } from '../../parts/Status.tsx'
 import { shared } from '../../words.ts'
-import { close, isClosed, steps, stepsDone } from './set-up.ts'
-import type { Step } from './set-up.ts'
 import { words } from './words.ts'
 import classes from './overview.module.css'
 
@@ -62,3 +62,35 @@ export function SetUp() {
     </Card>
   )
 }
+
+const steps = ['provider', 'models', 'key', 'answer'] as const
+type Step = (typeof steps)[number]
+
+/** Which steps of the set-up are done. The echo provider is built in: it counts as nobody's work. */
+const stepsDone = queryOptions({
+  queryKey: ['set-up', 'steps'],
+  queryFn: async ({ signal }): Promise<ReadonlySet<Step>> => {
+    const one = { limit: 1 }
+    const [providers, models, keys, answers] = await Promise.all([
+      ask<Answers['list-provider']>('GET', '/api/config/providers', { query: { limit: 200, state: 'on' }, signal }),
+      ask<Answers['list-catalog']>('GET', '/api/catalog/models', { signal }),
+      ask<Answers['list-api-key']>('GET', '/api/api-keys', { query: one, signal }),
+      ask<Answers['list-requests']>('GET', '/api/logs', { query: { ...one, status: '2xx' }, signal }),
+    ])
+    const serving = new Set(providers.data.filter(({ type }) => type !== 'echo').map(({ name }) => name))
+    const isDone: Readonly<Record<Step, boolean>> = {
+      provider: serving.size > 0,
+      models: models.data.some(
+        ({ provider, virtual, available }) => available && !virtual && provider !== undefined && serving.has(provider),
+      ),
+      key: keys.data.length > 0,
+      answer: answers.data.length > 0,
+    }
+    return new Set(steps.filter((step) => isDone[step]))
+  },
+})
+
+/** Whether the reader has closed the card, or had nothing left to do; kept by the browser. */
+const place = 'sluice-set-up-closed'
+const isClosed = () => localStorage.getItem(place) !== null
+const close = () => localStorage.setItem(place, '')

@@ -1,8 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
-import { intervalFor, intervalsOf } from '../../parts/intervals.ts'
+import { intervalFor } from '../../parts/intervals.ts'
 import type { Range } from '../../parts/useRange.ts'
+import { timelineOf } from './timeline.ts'
 
 /** Sums of requests, as every route of figures answers them. */
 export type Sum = Answers['get-usage']['total']
@@ -23,31 +24,12 @@ export const stats = (range: Range, when: 'now' | 'before') =>
     placeholderData: (previous) => previous,
   })
 
-/** The figures of an interval of `GET /api/logs/series`. */
-export type Point = Row<'get-series'>
-
-/** `GET /api/logs/series`. */
-export type Series = Answers['get-series']
-
-/** When each interval begins, and its figures, if it has any. */
-export interface Timeline {
-  readonly interval: string
-  readonly times: readonly string[]
-  readonly points: readonly (Point | undefined)[]
-}
-
-export function timelineOf(series: Series): Timeline {
-  const times = intervalsOf(series)
-  const known = new Map(series.data.map((point) => [Date.parse(point.at), point]))
-  return { interval: series.interval, times, points: times.map((at) => known.get(Date.parse(at))) }
-}
-
 /** The range in intervals. */
 export const timeline = (range: Range) =>
   queryOptions({
     queryKey: ['logs', 'series', range.key, 'bars'],
     queryFn: ({ signal }) =>
-      ask<Series>('GET', '/api/logs/series', {
+      ask<Answers['get-series']>('GET', '/api/logs/series', {
         query: { ...range.bounds(), interval: intervalFor(range.length) },
         signal,
       }),

@@ -10,8 +10,8 @@ import { useLive } from '../../parts/useLive.ts'
 import { useRange } from '../../parts/useRange.ts'
 import type { Range } from '../../parts/useRange.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
-import { timelineOf } from './api.ts'
-import type { Series, Timeline } from './api.ts'
+import { timelineOf } from './timeline.ts'
+import type { Series, Timeline } from './timeline.ts'
 import { words } from './words.ts'
 
 /** What is read of a row of the audit trail. */

@@ -95,7 +95,7 @@ function AnswerDecision({ id, title }: { readonly id: string; readonly title: st
   if (row?.routing)
     return (
       <Decision label={title} decision={fromBlock(row.routing)} reasoning={row.metadata.routing_reasoning}>
-        {row.routing.chosen !== null && <Rating id={row.id} given={row.feedback?.signal ?? null} />}
+        {typeof row.routing.chosen === 'string' && <Rating id={row.id} given={row.feedback?.signal ?? null} />}
       </Decision>
     )
   return (

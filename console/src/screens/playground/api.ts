@@ -1,7 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
 import { ask, Refusal } from '../../api/ask.ts'
-import type { RoutingBlock } from '../../parts/decision.ts'
-import type { Signal } from '../../parts/Rating.tsx'
 import type { User } from '../../parts/useUser.ts'
 import { askedIn } from './asked.ts'
 import type { Answers } from '../../api/answers.ts'
@@ -10,16 +8,6 @@ export const mayMakeKeys = queryOptions({
   queryKey: ['me', 'may'],
   queryFn: async () => (await ask<Answers['show-account']>('GET', '/api/me')).may.make_keys,
 })
-
-/** What the page reads of a request of the log. */
-interface LoggedRequest {
-  readonly id: string
-  /** USD; null: unknown. */
-  readonly cost: number | null
-  readonly routing: RoutingBlock | null
-  readonly metadata: { readonly routing_reasoning?: string }
-  readonly feedback: { readonly signal: Signal } | null
-}
 
 /** What a request of the log asked; null where its body was not kept. */
 export const pastAsk = (id: string) =>
@@ -40,7 +28,7 @@ export const loggedRequest = (id: string) =>
     queryFn: async () => {
       const query = { search: id, limit: 1 }
       const { data } = await ask<Answers['list-requests']>('GET', '/api/logs', { query })
-      return data[0] ? await ask<LoggedRequest>('GET', `/api/logs/${data[0].id}`) : null
+      return data[0] ? await ask<Answers['get-request']>('GET', `/api/logs/${data[0].id}`) : null
     },
     refetchInterval: ({ state: { data, dataUpdateCount, errorUpdateCount } }) =>
       data || dataUpdateCount + errorUpdateCount >= 20 ? false : 500,

@@ -18,11 +18,11 @@ import { useRecords } from '../../parts/useRecords.ts'
 import { State } from './State.tsx'
 import { words } from './words.ts'
 
-const keyOf = ({ secrets, has_api_key: has }: Provider): string => {
+const keyOf = ({ secrets = {}, has_api_key: has }: Provider): string => {
   const hint = secrets['config.api_key']?.hint
   return hint ? words.keyEnds(hint) : has ? words.keySet : words.keyNone
 }
-const hostOf = ({ config }: Provider): string =>
+const hostOf = ({ config = {} }: Provider): string =>
   [config['base_url'], config['preset'], config['region']].find((one) => typeof one === 'string') ?? '—'
 
 const all: readonly Column<Provider>[] = [

@@ -26,18 +26,19 @@ export function ProviderSettings({ provider, reload }: ProviderSettingsProps) {
   const type = types?.find((known) => known.type === provider.type)
   if (error && !types) return <Failure error={error} onRetry={() => void refetch()} />
   if (!type) return <Skeleton height={300} />
-  const preset = type.presets.find(({ name }) => name === provider.config['preset'])
+  const { config = {}, secrets = {} } = provider
+  const preset = type.presets.find(({ name }) => name === config['preset'])
   const usual: Json = { config: preset ? { base_url: preset.base_url } : {} }
   const fields = configFields(type, false)
-  const values: Json = { config: provider.config, allow_private: provider.allow_private }
+  const values: Json = { config, allow_private: provider.allow_private }
   if (provider.source === 'file')
     return (
       <Card title={words.settings}>
         <Declared at={provider.declared_at ? `${provider.declared_at.file}:${provider.declared_at.line}` : null} />
-        <Values fields={fields} values={values} usual={usual} secrets={provider.secrets} />
+        <Values fields={fields} values={values} usual={usual} secrets={secrets} />
       </Card>
     )
-  const hasSecrets = Object.values(provider.secrets).some(({ set }) => set)
+  const hasSecrets = Object.values(secrets).some(({ set }) => set)
   const labelOf = (path: string) => fields.find((field) => field.path === path)?.label ?? path
   return (
     <Card title={words.settings} actions={hasSecrets && <RevealSecrets provider={provider} labelOf={labelOf} />}>
@@ -45,7 +46,7 @@ export function ProviderSettings({ provider, reload }: ProviderSettingsProps) {
         fields={[...fields, privateField]}
         values={values}
         usual={usual}
-        secrets={provider.secrets}
+        secrets={secrets}
         reload={reload}
         save={async (body) => {
           queries.setQueryData(one(provider.name).queryKey, await changeProvider(provider, body))

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Answers } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
 import { count, money } from '../../format.ts'
 import { Card } from '../../parts/Card.tsx'
@@ -10,20 +11,11 @@ import { useRange } from '../../parts/useRange.ts'
 import type { Range } from '../../parts/useRange.ts'
 import { words } from './words.ts'
 
-/** A row of `GET /api/logs/usage`, grouped by model. */
-interface UsageRow {
-  readonly group: { readonly model: string | null }
-  readonly requests: number
-  readonly failed: number
-  readonly cost: number | null
-  readonly usage: { readonly total: number }
-}
-
 const usageOf = (provider: string, range: Range) => ({
   queryKey: ['logs', 'usage', 'provider', provider, range.key],
   queryFn: async ({ signal }: { signal: AbortSignal }) => {
     const query = { ...range.bounds(), provider, group_by: 'model', interval: 'none' }
-    return (await ask<{ data: readonly UsageRow[] }>('GET', '/api/logs/usage', { query, signal })).data
+    return (await ask<Answers['get-usage']>('GET', '/api/logs/usage', { query, signal })).data
   },
 })
 
@@ -50,7 +42,7 @@ export function Usage({ provider }: { readonly provider: string }) {
               name: 'model',
               label: words.models,
               cell: (row) => row.group.model ?? '—',
-              text: (row) => row.group.model,
+              text: (row) => row.group.model ?? null,
             },
             {
               name: 'requests',

@@ -35,10 +35,14 @@ export function OneDecision({ id }: { readonly id: string }) {
               decision={fromBlock(routing)}
               reasoning={metadata.routing_reasoning}
               fates={
-                new Map(tries.flatMap(({ model, status, error }) => (error ? [[model, String(status ?? error)]] : [])))
+                new Map(
+                  tries.flatMap(({ model, status, error }) =>
+                    model && error ? [[model, String(status ?? error)]] : [],
+                  ),
+                )
               }
             >
-              {routing.chosen !== null && <Rating key={id} id={id} given={feedback?.signal ?? null} />}
+              {typeof routing.chosen === 'string' && <Rating key={id} id={id} given={feedback?.signal ?? null} />}
             </Decision>
           ) : (
             <Card>

@@ -1,10 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
-import type { Sourced } from '../../form/Origin.tsx'
-import type { Schema } from '../../form/schema.ts'
-import type { RoutingBlock, RoutingPreview } from '../../parts/decision.ts'
-import type { Signal } from '../../parts/Rating.tsx'
 import type { Range } from '../../parts/useRange.ts'
 
 export const modes = ['fast', 'auto', 'best'] as const
@@ -26,29 +22,15 @@ export const decisions = (range: Range) =>
     placeholderData: (previous) => previous,
   })
 
-/** What the page reads of a request of the log. */
-interface LoggedRequest {
-  readonly routing: RoutingBlock | null
-  readonly metadata: { readonly routing_reasoning?: string }
-  readonly feedback: { readonly signal: Signal } | null
-  readonly tries: readonly { readonly model: string; readonly status: number | null; readonly error: string | null }[]
-}
-
 export const request = (id: string) =>
   queryOptions({
     queryKey: ['logs', id],
-    queryFn: ({ signal }) => ask<LoggedRequest>('GET', `/api/logs/${encodeURIComponent(id)}`, { signal }),
+    queryFn: ({ signal }) => ask<Answers['get-request']>('GET', `/api/logs/${encodeURIComponent(id)}`, { signal }),
   })
 
-export interface PreviewQuestion {
-  readonly model: Mode
-  readonly prompt: string
-  readonly key?: string
-  readonly settings?: object
-}
-
-export const preview = (question: PreviewQuestion) =>
-  ask<RoutingPreview>('POST', '/api/routing/preview', { body: question })
+/** How a request would be routed; `key` is the name of the key that would send it. */
+export const preview = (body: { model: Mode; prompt: string; key?: string; settings?: object }) =>
+  ask<Answers['preview-routing']>('POST', '/api/routing/preview', { body })
 
 export const keyNames = queryOptions({
   queryKey: ['api-keys', 'names'],
@@ -105,13 +87,8 @@ export const judgeCost = (range: Range) =>
     },
   })
 
-/** The answer of `GET /api/config/server/smart_routing`. */
-export interface Section extends Sourced {
-  readonly schema: Schema
-  /** Of a section that the configuration file declares; null: an admin may change it. */
-  readonly declared_at?: { readonly file: string; readonly line: number }
-  readonly version: number | null
-}
+/** `GET /api/config/server/smart_routing`. */
+export type Section = Answers['get-section']
 
 const place = '/api/config/server/smart_routing'
 
@@ -122,4 +99,4 @@ export const section = queryOptions({
 
 /** @param version null: nothing of it is stored, which is version 0 */
 export const saveSection = (body: object, version: number | null) =>
-  ask<Omit<Section, 'schema'>>('PATCH', place, { body, ifMatch: version ?? 0 })
+  ask<Answers['change-section']>('PATCH', place, { body, ifMatch: version ?? 0 })

@@ -1,30 +1,18 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Answers, Row } from '../../api/answers.ts'
 import { ask } from '../../api/ask.ts'
-import type { SecretState } from '../../form/control.ts'
-import type { Sourced } from '../../form/Origin.tsx'
-import type { Schema } from '../../form/schema.ts'
 
 /** A row of `GET /api/config/server`. */
-export interface ListedSection extends Sourced {
-  readonly section: string
-  readonly version: number | null
-  readonly updated_at: string | null
-  readonly updated_by: { readonly username?: string } | string | null
-  /** Why its values are not in force. */
-  readonly problem: string | null
-  readonly secrets?: Readonly<Record<string, SecretState>>
-  readonly declared_at?: { readonly file: string; readonly line: number } | null
-}
+export type ListedSection = Row<'list-section'>
 
-export interface Section extends ListedSection {
-  readonly schema: Schema
-}
+/** `GET /api/config/server/:name`. */
+export type Section = Answers['get-section']
 
 const at = '/api/config/server'
 
 export const sectionList = queryOptions({
   queryKey: ['settings', 'list'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly ListedSection[] }>('GET', at, { signal })).data,
+  queryFn: async ({ signal }) => (await ask<Answers['list-section']>('GET', at, { signal })).data,
 })
 
 export const section = (name: string) =>
@@ -37,7 +25,7 @@ export const section = (name: string) =>
 const versionOf = ({ version }: ListedSection) => version ?? 0
 
 export const saveSection = (section: ListedSection, body: unknown) =>
-  ask<ListedSection>('PATCH', `${at}/${section.section}`, { body, ifMatch: versionOf(section) })
+  ask<Answers['change-section']>('PATCH', `${at}/${section.section}`, { body, ifMatch: versionOf(section) })
 
 export const resetSection = (section: ListedSection) =>
-  ask<unknown>('DELETE', `${at}/${section.section}`, { ifMatch: versionOf(section) })
+  ask<Answers['reset-section']>('DELETE', `${at}/${section.section}`, { ifMatch: versionOf(section) })
