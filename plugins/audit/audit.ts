@@ -1,11 +1,11 @@
 import { defineService } from '../../engine/index.ts'
-import type { Json, ServiceHost, TableQueries } from '../../engine/index.ts'
+import type { Json, RecordChanged, RecordView, Requester, ServiceHost, TableQueries } from '../../engine/index.ts'
 import { asText } from '../../engine/kit.ts'
 import { Chain } from './chain.ts'
+import { changesBetween, fieldsOf } from './changes.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { findRows, latestDetails } from './find-rows.ts'
 import type { AuditFilter, AuditPage } from './find-rows.ts'
-import { entryOf } from './record-changes.ts'
 import { Refusals } from './refusals.ts'
 import type { Refused } from './refusals.ts'
 import type { AuditEntry } from './row.ts'
@@ -91,3 +91,19 @@ export default defineService({
   },
   rotate: (view, transaction, earlier) => view.rotate(transaction, earlier),
 })
+
+const verbs = { create: 'create', change: 'update', delete: 'delete' } as const
+
+/** The entry for the change of a record or section; undefined where its service appends an entry of its own. */
+function entryOf(change: RecordChanged, by: Requester | undefined): AuditEntry | undefined {
+  const { kind, type, name, before, after, audited } = change
+  if (audited) return undefined
+  const isSection = type === 'section'
+  const action = isSection ? `settings.${kind === 'delete' ? 'reset' : 'update'}` : `${type}.${verbs[kind]}`
+  const target = { type: isSection ? 'settings' : type, id: name, name }
+  return { action, ...(by && { by }), target, changes: changesBetween(fieldsIn(before), fieldsIn(after)) }
+}
+
+function fieldsIn(view: RecordView | undefined) {
+  return fieldsOf(view?.value, view?.secrets)
+}
