@@ -3,7 +3,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import type { AnyAction } from '../spec/action.ts'
 import type { Ingress } from '../spec/slots.ts'
 import { reportAt, stagesOf, within } from './nodes.ts'
-import type { ActNode, Pipeline, Route } from './nodes.ts'
+import type { ActNode, Pipeline, Route, StepNode } from './nodes.ts'
 
 type Actions = ReadonlyMap<string, AnyAction>
 
@@ -36,26 +36,31 @@ export function withActions(
     )
   const placed = pipelines.map((one) => (one === first ? { ...one, routes: [...one.routes, ...left] } : one))
   const byRoute = new Map([...actions.values()].map((action) => [action.route, action]))
+  const byName = new Map(placed.map((one) => [one.name, one]))
   const found = placed.map((one): Pipeline => {
-    const acts = stagesOf(one.stages).filter((node): node is ActNode => 'action' in node)
+    const [acts, allActs] = [actsOf(one.stages), actsOf(one.stages, byName)]
     const [act] = acts
-    if (act === undefined) return one
-    if (act.action === undefined && one.routes.length === 0 && one.actionsAt === undefined)
+    if (act !== undefined && act.action === undefined && one.routes.length === 0 && one.actionsAt === undefined)
       diagnostics.push(
         reportAt(act.place, 'act', `"act" needs the name of an action here: "${one.name}" has no routes`),
       )
     const routes = one.routes.map((route, index): Route => {
-      const action = acts.length > 1 ? undefined : (act.action ?? byRoute.get(`${route.method} ${route.path}`))
+      const ofRoute = byRoute.get(`${route.method} ${route.path}`)
+      const action = act === undefined || acts.length > 1 ? undefined : (act.action ?? ofRoute)
       const wrong =
         action === undefined && acts.some((node) => node.action === undefined)
           ? `no action has the route "${route.method} ${route.path}"; name one: "act: <action>"`
-          : missingParams(acts, route)
+          : missingParams(allActs, route)
       if (wrong !== undefined) diagnostics.push(reportAt(within(one.place, 'routes', index), 'act', wrong))
       return action === undefined ? route : { ...route, action }
     })
     return { ...one, routes }
   })
   return { pipelines: found, diagnostics }
+}
+
+function actsOf(steps: readonly StepNode[], byName?: ReadonlyMap<string, Pipeline>): ActNode[] {
+  return stagesOf(steps, byName).filter((node): node is ActNode => 'action' in node)
 }
 
 /** What a route lacks of the parameters of the actions that it runs. */

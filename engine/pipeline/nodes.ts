@@ -189,18 +189,28 @@ export function givenBy({ provides, gives = [] }: AnyStage): readonly SlotName[]
   return [...provides, ...gives]
 }
 
-/** The stages among some steps and their nested steps, also in includes if the pipelines are given. */
-export function stagesOf(nodes: readonly StepNode[], byName: ReadonlyMap<string, Pipeline> = new Map()): StageNode[] {
+/**
+ * The stages among some steps and their nested steps, also in includes if the pipelines are given. Of a circle of
+ * includes, those of its first round.
+ */
+export function stagesOf(
+  nodes: readonly StepNode[],
+  byName: ReadonlyMap<string, Pipeline> = new Map(),
+  opened: readonly string[] = [],
+): StageNode[] {
+  const inner = (steps: readonly StepNode[]) => stagesOf(steps, byName, opened)
   return nodes.flatMap((node): StageNode[] => {
     switch (node.kind) {
       case 'stage':
         return [node]
       case 'switch':
-        return node.arms.flatMap(({ steps }) => stagesOf(steps, byName))
+        return node.arms.flatMap(({ steps }) => inner(steps))
       case 'attempt':
-        return stagesOf([...node.steps, ...(node.otherwise ?? [])], byName)
-      case 'use':
-        return stagesOf(byName.get(node.pipeline)?.stages ?? [], byName)
+        return inner([...node.steps, ...(node.otherwise ?? [])])
+      case 'use': {
+        const { pipeline: name } = node
+        return opened.includes(name) ? [] : stagesOf(byName.get(name)?.stages ?? [], byName, [...opened, name])
+      }
       case 'unknown':
         return []
     }

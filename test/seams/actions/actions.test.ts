@@ -167,6 +167,13 @@ describe('seams/actions', function () {
     expect(await findings()).to.deep.equal([
       'pipelines/mine.yaml:4:24: "auth" cannot be built: this pipeline does not run one action per route; it needs one "act" [build]',
     ])
+    await own('name: k\nsummary: s.\nroutes: [GET /k]\nstages: [auth: { with: key }, use: l]\n')
+    await gateway.write('pipelines/j.yaml', 'name: l\nsummary: s.\ninputs: [ingress]\nstages: [act: show-lantern]\n')
+    expect(await findings()).to.deep.equal([
+      'pipelines/mine.yaml:3:10: "show-lantern" needs ":name" in the route, and "GET /k" has none [act]',
+    ])
+    await gateway.write('pipelines/j.yaml', 'name: l\nsummary: s.\ninputs: [ingress]\nstages: [use: l, act: knock]\n')
+    expect((await findings()).join('\n')).to.match(/^pipelines\/j\.yaml.*include each other: l -> l/m)
   })
 
   it('are found in a plugin where their declaration is wrong', async () => {
