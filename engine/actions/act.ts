@@ -31,8 +31,12 @@ export function actStage(actions: readonly AnyAction[], summary = 'Run the actio
       const queryOf = queryReader(one.query)
       const reader = one.body === undefined ? undefined : inputReader(one.body, one.bodyLimit)
       return async ({ ingress, principal }: Partial<Slots>, scope: Scope) => {
-        requireAccess(one, principal)
         const asked = askedOf(ingress as Ingress, principal, scope)
+        const refused = refusalOf(one, principal)
+        if (refused !== undefined) {
+          if (asked.ingress.method !== 'GET') await host.refused({ by: asked.by, action: one.name, code: refused.code })
+          throw refused
+        }
         await one.before?.(asked, services)
         const query = queryOf(asked.ingress.query)
         const body = reader && { body: await reader.read(asked.ingress, principal !== undefined) }
@@ -48,13 +52,15 @@ function askedOf(ingress: Ingress, principal: Principal | undefined, scope: Scop
 }
 
 /** Whoever stands before `act` may have let somebody in whom the action does not. */
-function requireAccess({ access }: AnyAction, principal: Principal | undefined): void {
-  if ('public' in access) return
-  if (principal === undefined) throw new GatewayError('key' in access ? 'invalid_api_key' : 'invalid_token')
+function refusalOf({ access }: AnyAction, principal: Principal | undefined): GatewayError | undefined {
+  if ('public' in access) return undefined
+  if (principal === undefined) return new GatewayError('key' in access ? 'invalid_api_key' : 'invalid_token')
   const isRight =
     'key' in access ? principal.kind === 'key' : principal.kind === 'member' && isOfRole(principal, access.role)
-  if (!isRight) throw new GatewayError('forbidden')
+  return isRight ? undefined : new GatewayError('forbidden')
 }
+
+const jsonType = 'application/json; charset=utf-8'
 
 /** A comment of server-sent events, so that nobody closes a silent connection. */
 const comment = Buffer.from(':\n\n')

@@ -94,6 +94,7 @@ export function hostMaker(
     work: (module, input, deadline, grace) => gateway.work(module, input, deadline, grace),
     warm: (piece, isFirst) => gateway.warmth?.add(piece, isFirst, kept),
     votes: (signals, ask, deadline) => collectVotes(gateway, registry, signals, ask, deadline),
+    refused: async (refused) => gateway.services?.refused(registry.services.values(), refused),
     keep: kept.get,
     running: {
       ...running,

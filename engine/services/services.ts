@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import { within } from '../config/within.ts'
+import type { RefusedAction } from '../spec/access.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { RecordChanged, RecordLookup } from '../spec/record-access.ts'
 import type { Requester } from '../spec/principal.ts'
@@ -22,7 +23,7 @@ const openDeadline = 60_000
 /** Timeout in milliseconds for closing one thing. */
 const closeDeadline = 10_000
 
-/** Timeout in milliseconds for a service to witness a change, which blocks all other statements on SQLite. */
+/** Timeout in milliseconds for a service to witness a change, which blocks all other statements on SQLite, or a refusal. */
 const witnessDeadline = 5_000
 
 /** What opening services takes. */
@@ -82,6 +83,18 @@ export class OpenServices {
       const witnessed = this.#held.get(service)?.open.witness?.(transaction, change, by)
       const late = `the service "${service.name}" had not witnessed a change after ${witnessDeadline / 1_000} seconds`
       if (witnessed !== undefined) await within(Promise.resolve(witnessed), witnessDeadline, late)
+    }
+  }
+
+  /** Tells those of the services that are open of a refused change. Never rejects. */
+  async refused(services: Iterable<AnyService>, refused: RefusedAction): Promise<void> {
+    for (const service of services) {
+      const late = `the service "${service.name}" had not noted a refusal after ${witnessDeadline / 1_000} seconds`
+      try {
+        await within(Promise.resolve(this.#held.get(service)?.open.refused?.(refused)), witnessDeadline, late)
+      } catch (error) {
+        this.#opening.log.error({ err: error, service: service.name }, 'a service could not note a refused request')
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Principal } from './principal.ts'
+import type { Principal, Requester } from './principal.ts'
 
 /** The roles of members; each may do what those before it may. */
 export const roles = ['viewer', 'admin'] as const
@@ -14,6 +14,15 @@ export type Access =
   | { readonly role: Role | 'any'; readonly also?: readonly ('pending' | 'over')[] }
   | { readonly key: true }
   | { readonly public: true; readonly reason: string }
+
+/** A change that somebody may not ask for. */
+export interface RefusedAction {
+  readonly by: Requester
+  /** What was refused: the name of the action, or of the pipeline. */
+  readonly action: string
+  /** The code of the error. */
+  readonly code: string
+}
 
 /** Whether a member has at least a role. */
 export function isOfRole({ role }: Pick<Principal, 'role'>, wanted: Role | 'any' = 'any'): boolean {

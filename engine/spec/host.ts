@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Access } from './access.ts'
+import type { Access, RefusedAction } from './access.ts'
 import type { Catalog } from './catalog.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from './codec.ts'
 import type { DispatchOptions, Dispatched } from './dispatch.ts'
@@ -91,6 +91,8 @@ export interface Host {
     ask: Ask,
     deadline: number,
   ): ReadonlyMap<string, Vote> | Promise<ReadonlyMap<string, Vote>>
+  /** Tells services that somebody was refused a change. Never rejects. */
+  refused(refused: RefusedAction): Promise<void>
   /**
    * A value that outlives a reload, such as connections: created once per key, closed with the last configuration that
    * used it.

@@ -1,4 +1,5 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { RefusedAction } from './access.ts'
 import type { JsonObject } from './json.ts'
 import type { AnyClientCodec } from './codec.ts'
 import type { Catalog, ModelRecord } from './catalog.ts'
@@ -80,6 +81,8 @@ export interface OpenService<S, V, W> {
    * any other query would wait for the end of the transaction.
    */
   witness?(transaction: TableQueries, change: RecordChanged, by: Requester | undefined): Promise<void>
+  /** Somebody was refused a change, who gets the error when this is done. */
+  refused?(refused: RefusedAction): Promise<void>
   /** What is degraded, in one line; undefined: nothing. */
   status?(): string | undefined
   /** No configuration uses the service any more. The engine waits up to 10 seconds for it. */

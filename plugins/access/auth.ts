@@ -41,7 +41,7 @@ export default defineStage({
       },
     },
   } as const,
-  uses: ['sessions', 'api_keys', 'audit', 'limits'],
+  uses: ['sessions', 'api_keys', 'limits'],
   needs: ['ingress'],
   provides: [],
   gives: ['principal'],
@@ -50,7 +50,7 @@ export default defineStage({
     if (shows === 'key' || usersOf('sessions').length > 0) return
     report(['with'], 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one')
   },
-  build({ with: shows, role, also }, { pipeline }, { sessions, api_keys: keys, audit, limits }) {
+  build({ with: shows, role, also }, { pipeline, refused }, { sessions, api_keys: keys, limits }) {
     if (role !== undefined && shows === 'key')
       throw new Refusal('API keys have no role; say "with: session" or "with: either"', ['role'])
     if (also !== undefined && shows === 'key') throw new Refusal('API keys have no sessions', ['also'])
@@ -58,7 +58,7 @@ export default defineStage({
       const { headers, method } = ingress
       const refuse = async (principal: Principal, error: GatewayError) => {
         const by = requesterOf(scope, { ingress, principal })
-        if (method !== 'GET') await audit.refused({ by, action: wanted.action, code: error.code })
+        if (method !== 'GET') await refused({ by, action: wanted.action, code: error.code })
         throw error
       }
       const more: Also = new Set(wanted.also)

@@ -1,5 +1,13 @@
 import { defineService } from '../../engine/index.ts'
-import type { Json, RecordChanged, RecordView, Requester, ServiceHost, TableQueries } from '../../engine/index.ts'
+import type {
+  Json,
+  RecordChanged,
+  RecordView,
+  RefusedAction,
+  Requester,
+  ServiceHost,
+  TableQueries,
+} from '../../engine/index.ts'
 import { asText } from '../../engine/kit.ts'
 import { Chain } from './chain.ts'
 import { changesBetween, fieldsOf } from './changes.ts'
@@ -7,7 +15,6 @@ import { Checkpoints } from './checkpoints.ts'
 import { findRows, latestDetails } from './find-rows.ts'
 import type { AuditFilter, AuditPage } from './find-rows.ts'
 import { Refusals } from './refusals.ts'
-import type { Refused } from './refusals.ts'
 import type { AuditEntry } from './row.ts'
 import { AuditKeys, contextOf } from './keys.ts'
 import { migrations } from './table.ts'
@@ -25,7 +32,7 @@ export interface Audit {
   /** Appends a row in a transaction of its own. Rejects with `store_unavailable`. */
   record(entry: AuditEntry): Promise<void>
   /** Appends a row for a write that a member may not do: one per member, action and minute. Never rejects. */
-  refused(refused: Refused): Promise<void>
+  refused(refused: RefusedAction): Promise<void>
   /** Appends the row of a new master secret, in its transaction, and keeps the key of the earlier checkpoints. */
   rotate(transaction: TableQueries, earlier: Pick<ServiceHost, 'deriveKey'>): Promise<void>
   /** The rows that match a filter. */
@@ -85,6 +92,7 @@ export default defineService({
         const entry = entryOf(change, by)
         if (entry) await chain.append(transaction, entry)
       },
+      refused: (refused) => refusals.note(refused),
       status: () => checkpoints.problem,
       close: () => checkpoints.tell(),
     }

@@ -1,22 +1,13 @@
-import type { Requester, ServiceHost } from '../../engine/index.ts'
+import type { RefusedAction, ServiceHost } from '../../engine/index.ts'
 import { isObject, parsedObject } from '../../engine/kit.ts'
 import type { Chain } from './chain.ts'
-
-/** A write that a member may not do. */
-export interface Refused {
-  readonly by: Requester
-  /** What was refused: the name of the endpoint. */
-  readonly action: string
-  /** The code of the error. */
-  readonly code: string
-}
 
 const minute = 60_000
 
 /** Most refusals that are remembered, so that repeated ones do not reach the database. */
 const most = 1_000
 
-/** Notes refused writes: one row per member, action and minute, over all processes. */
+/** Notes writes that members may not do: one row per member, action and minute, over all processes. */
 export class Refusals {
   readonly #chain: Chain
   readonly #log: ServiceHost['log']
@@ -29,7 +20,7 @@ export class Refusals {
   }
 
   /** Never rejects: the write is refused anyway. */
-  async note({ by, action, code }: Refused): Promise<void> {
+  async note({ by, action, code }: RefusedAction): Promise<void> {
     const { principal } = by
     if (principal?.kind !== 'member') return
     const now = Math.floor(Date.now() / minute)

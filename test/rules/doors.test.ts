@@ -196,6 +196,7 @@ const promised = {
       RecordView
       Records
       RefusalPart
+      RefusedAction
       Relaying
       Reply
       ReplyBody

@@ -88,6 +88,19 @@ describe('seams/actions', function () {
     })
   })
 
+  it('write whom they refuse themselves into it, too', async () => {
+    await own(
+      'name: mine\nsummary: s.\nroutes: [POST /acme/lanterns]\nstages: [auth: { with: session }, act: hang-lantern]\n',
+    )
+    expect(await findings()).to.deep.equal([])
+    expect(await told('POST lanterns', 'vic@acme', { name: 'top' })).to.equal('403 forbidden')
+    const rows = await tablesOf(gateway.engine.database).selectFrom('audit').selectAll().execute()
+    const refused = rows.filter(({ action }) => action === 'access.refused')
+    expect(refused.map(({ body }) => (JSON.parse(body) as { details: unknown }).details)).to.deep.equal([
+      { action: 'hang-lantern', code: 'forbidden' },
+    ])
+  })
+
   it('are served by a pipeline of the operator, and check the role there, too', async () => {
     await own(
       [
