@@ -6,10 +6,11 @@ import { momentIn } from '../spec/moment.ts'
 import type { ListKey, ListQuery, ListSchema, Page, ParameterSchema, Query, QuerySchema } from '../spec/query.ts'
 
 /**
- * What a query parameter accepts, as JSON Schema or in a word: any text, `true` or `false`, a number, a date and time with offset, or one of some
- * words. Numbers and times may stand once; the others may be repeated, which means any of them.
+ * What a query parameter accepts, as JSON Schema or in a word: any text, `true` or `false`, a number, a whole number, a
+ * date and time with offset, or one of some words. Numbers and times may stand once; the others may be repeated, which
+ * means any of them.
  */
-export type QueryField = 'text' | 'boolean' | 'number' | 'time' | readonly string[] | ParameterSchema
+export type QueryField = 'text' | 'boolean' | 'number' | 'integer' | 'time' | readonly string[] | ParameterSchema
 
 export type QueryFields = Readonly<Record<string, QueryField>>
 
@@ -70,15 +71,16 @@ function acceptedBy(field: QueryField): Exclude<QueryField, ParameterSchema> {
   const { type, format, enum: words } = field
   if (words !== undefined) return words
   if (format === 'date-time') return 'time'
-  return type === 'boolean' ? type : type === 'string' ? 'text' : 'number'
+  return type === 'string' ? 'text' : (type ?? 'number')
 }
 
 const usual = 50
 const most = 200
 const ofLists = ['limit', 'cursor', 'sort']
 
-/** Checks the parameters of a query. Throws `unknown_field` and `invalid_field`. */
-export function readQuery(query: URLSearchParams, fields: QueryFields = {}): Query {
+/** Checks the parameters of a query, and fills in defaults. Throws `unknown_field` and `invalid_field`. */
+export function readQuery(sent: URLSearchParams, fields: QueryFields = {}): Query {
+  const query = withDefaults(sent, fields)
   for (const name of new Set(query.keys())) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) throw new GatewayError('unknown_field', { param: shown(name) })
@@ -98,6 +100,15 @@ export function readQuery(query: URLSearchParams, fields: QueryFields = {}): Que
     time: (name) => optional(name, momentIn),
     flag: (name) => optional(name, (given) => given === 'true'),
   }
+}
+
+function withDefaults(sent: URLSearchParams, fields: QueryFields): URLSearchParams {
+  const query = new URLSearchParams(sent)
+  for (const [name, field] of Object.entries(fields)) {
+    const { default: value = null } = typeof field === 'string' || isWords(field) ? {} : field
+    if (value !== null && !query.has(name)) query.set(name, String(value))
+  }
+  return query
 }
 
 /**
@@ -161,8 +172,9 @@ function check(name: string, field: Exclude<QueryField, ParameterSchema>, given:
     if (given.some((one) => one.includes('\0'))) refuse('must not hold a null character')
     return
   }
-  if (field === 'number' || field === 'time') {
+  if (field === 'number' || field === 'integer' || field === 'time') {
     if (given.length > 1) refuse('must not be repeated')
+    if (field === 'integer' && !/^\d{1,15}$/.test(first)) refuse('must be a whole number')
     if (field === 'number' && !/^\d{1,15}(\.\d{1,9})?$/.test(first)) refuse('must be a number')
     if (field === 'time' && momentIn(first) === undefined)
       refuse('must be a date and time with its offset, such as 2027-01-31T12:00:00Z')

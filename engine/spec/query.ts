@@ -1,11 +1,10 @@
-import type { Json } from './json.ts'
-
-/** JSON Schema of a query parameter: a text, a number, `true` or `false`, a time (`format: 'date-time'`), or one of `enum`. */
+/** JSON Schema of a query parameter: a text, a number, a whole number, `true` or `false`, a time (`format: 'date-time'`), or one of `enum`. */
 export interface ParameterSchema {
   readonly type?: 'string' | 'number' | 'integer' | 'boolean'
   readonly format?: 'date-time'
   readonly enum?: readonly string[]
-  readonly default?: Json
+  /** What it is for who does not send it. */
+  readonly default?: string | number | boolean
   readonly description: string
 }
 

@@ -56,7 +56,7 @@ export default defineAction({
   errors: ['window_too_large', 'invalid_cursor'],
   uses: ['requests', 'api_keys', 'members', 'limits'],
   async run({ query: list, principal }, { limits, ...naming }) {
-    const period = (list.text('period') ?? 'month') as Budget['period']
+    const period = list.text('period') as Budget['period']
     const window = windowIn(list, (until) => periodStart(period, until - 1))
     const since = Math.floor(window.since / HOUR) * HOUR
     const until = Math.ceil(window.until / HOUR) * HOUR

@@ -69,6 +69,15 @@ describe('seams/actions', function () {
     expect(await told('GET door?who=me')).to.equal('422 unknown_field who')
   })
 
+  it('get whole numbers where they say so, and their defaults', async () => {
+    const hours = async (query: string) => {
+      const { status, headers } = await ask(`POST lanterns${query}`, 'ann@acme', { name: 'top' })
+      return `${status} ${headers.get('x-hours')}`
+    }
+    expect([await hours(''), await hours('?hours=5')]).to.deep.equal(['201 3', '201 5'])
+    expect(await told('POST lanterns?hours=2.5', 'ann@acme', { name: 'top' })).to.equal('422 invalid_field hours')
+  })
+
   it('answer with the words of their plugin, and name what was asked for where nothing is there', async () => {
     const message = async (route: string, token: string, body?: unknown) =>
       (JSON.parse((await ask(route, token, body)).text) as { error: { message: string } }).error.message

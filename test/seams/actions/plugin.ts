@@ -48,7 +48,10 @@ const hang = defineAction({
   summary: 'Hang a lantern.',
   route: 'POST /acme/lanterns',
   access: { role: 'admin' },
-  query: { storm: { type: 'boolean', description: 'Whether there is a storm.' } },
+  query: {
+    storm: { type: 'boolean', description: 'Whether there is a storm.' },
+    hours: { type: 'integer', default: 3, description: 'How many hours it burns.' },
+  },
   body: {
     type: 'object',
     additionalProperties: false,
@@ -65,7 +68,10 @@ const hang = defineAction({
     if (name === 'tom') throw new GatewayError('storm_warning', { who: name })
   },
   run({ body: { name, lit }, query, by, ingress }) {
-    const headers = { 'x-by': `${by.principal?.name} ${query.flag('storm') ?? false}` }
+    const headers = {
+      'x-by': `${by.principal?.name} ${query.flag('storm') ?? false}`,
+      'x-hours': `${query.number('hours')}`,
+    }
     return answered({ name, lit }, { version: 1, location: `${ingress.path}/${name}`, headers })
   },
 })
