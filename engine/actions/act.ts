@@ -80,6 +80,7 @@ function replyOf({ stream, status }: AnyAction, given: ActionAnswer): Reply {
     } as const
     return { ...reply, body: events }
   }
+  if (body instanceof Uint8Array) return { ...reply, body: { kind: 'bytes', bytes: body, type: jsonType } }
   if (body !== undefined) return reply
   const said = options.status ?? status
   return { ...emptyReply, headers: reply.headers, ...(said === undefined ? {} : { status: said }) }

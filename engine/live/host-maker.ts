@@ -102,7 +102,9 @@ export function hostMaker(
         return (views ??= pipelineViews(configuration))
       },
       document: () =>
-        (document ??= import('../openapi/document.ts').then(({ openApi }) => openApi(configuration, gateway.version))),
+        (document ??= import('../openapi/document.ts').then(({ openApi }) =>
+          Buffer.from(JSON.stringify(openApi(configuration, gateway.version))),
+        )),
     },
     status,
     version: gateway.version,

@@ -39,7 +39,7 @@ export type ActionInput<R extends string, X extends Access, Q, B> = ActionAsked<
   readonly query: Q extends ListSchema ? ListQuery : Query
 } & (B extends object ? { readonly body: unknown extends ConfigOf<B> ? JsonObject : ConfigOf<B> } : unknown)
 
-/** The body of an answer, alone or `answered`; a source of bytes for `stream`; nothing: 204. */
+/** The body of an answer, alone or `answered`, or the bytes of its JSON; a source of bytes for `stream`; nothing: 204. */
 export type ActionAnswer = object | undefined | void
 
 interface Described {

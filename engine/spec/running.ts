@@ -96,8 +96,8 @@ export interface Running {
   state(): RunningState
   /** The pipelines of the configuration that the exchange began with. */
   readonly pipelines: readonly PipelineView[]
-  /** The OpenAPI 3.1 document of its actions, and of what holders of API keys ask. */
-  document(): Promise<JsonObject>
+  /** The OpenAPI 3.1 document of its actions, and of what holders of API keys ask, as JSON text. */
+  document(): Promise<Uint8Array>
   /** Reads the files again and makes them live. Resolves to the findings if they are refused. */
   reload(): Promise<readonly Finding[]>
 }
