@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { defaultConfigFile } from '../config/shipped.ts'
 import { productVersion } from '../version.ts'
+import { kinds } from './kinds.ts'
 import type { NewKind } from './new.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
@@ -77,23 +78,8 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('list')
-    .description(
-      'List stages, actions, slots, codecs, providers, signals, services, records, plugins and errors, or describe one.',
-    )
-    .addArgument(
-      new Argument('[kind]', 'What to list.').choices([
-        'stages',
-        'actions',
-        'slots',
-        'codecs',
-        'providers',
-        'signals',
-        'services',
-        'records',
-        'plugins',
-        'errors',
-      ]),
-    )
+    .description(`List ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}, or describe one.`)
+    .addArgument(new Argument('[kind]', 'What to list.').choices(kinds))
     .argument('[name]', 'The one to describe.')
     .option('--markdown', 'Print the reference.', false)
     .option('--out <folder>', 'Write the reference into a folder, one page per kind.')

@@ -1,4 +1,5 @@
 import { parametersOf } from '../actions/list-query.ts'
+import { isAdministrative } from '../http/administrative.ts'
 import { accessOf } from '../spec/access.ts'
 import type { AnyAction } from '../spec/action.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
@@ -13,7 +14,12 @@ export function templateOf(path: string): string {
 }
 
 /** The operation of an action. */
-export function actionOperation(action: AnyAction, path: string, schemas: Schemas, rows: ErrorRows): JsonObject {
+export function actionOperation(
+  action: AnyAction,
+  path: string,
+  schemas: Schemas,
+  rows: ErrorRows,
+): JsonObject & { readonly operationId: string } {
   const { name, summary, route, access, body } = action
   return {
     operationId: name,
@@ -23,7 +29,7 @@ export function actionOperation(action: AnyAction, path: string, schemas: Schema
     security: 'public' in access ? [] : [{ ['key' in access ? 'key' : 'session']: [] }],
     parameters: [...pathParameters(path), ...queryParameters(action), ...(hasVersions(action) ? [ifMatch] : [])],
     ...(body === undefined ? {} : { requestBody: bodyOf(body, schemas, route.startsWith('PATCH ')) }),
-    responses: { ...answerOf(action, schemas), ...errorResponses(codesOf(action), rows) },
+    responses: { ...answerOf(action, path, schemas), ...errorResponses(codesOf(action, rows), rows) },
   }
 }
 
@@ -82,24 +88,33 @@ function bodyOf(body: object, schemas: Schemas, isPatch: boolean): JsonObject {
   return { required: required.length > 0, content: { 'application/json': { schema, example } } }
 }
 
-function answerOf({ answer, status, stream }: AnyAction, schemas: Schemas): JsonObject {
+function answerOf(action: AnyAction, path: string, schemas: Schemas): JsonObject {
+  const { answer, status, stream } = action
   if (answer === undefined) return { [status ?? 204]: { description: 'It is done.' } }
   const schema = schemas.of(answer)
   const type =
     stream === 'events' ? 'text/event-stream' : stream === 'lines' ? 'application/x-ndjson' : 'application/json'
   const description = stream === undefined ? 'The answer.' : `A stream of ${stream}, each of which is described.`
-  return { [status ?? 200]: { description, content: { [type]: { schema } } } }
+  const asCsv = isAdministrative(path) && listsRows(action) ? { 'text/csv': { schema: { type: 'string' } } } : {}
+  return { [status ?? 200]: { description, content: { [type]: { schema }, ...asCsv } } }
+}
+
+/** Whether clients may have the answer as CSV. */
+function listsRows({ route, answer, status, stream }: AnyAction): boolean {
+  const { properties } = (answer ?? {}) as { readonly properties?: { readonly data?: { readonly type?: string } } }
+  const isList = properties?.data?.type === 'array'
+  return isList && status === undefined && stream === undefined && !route.startsWith('POST ')
 }
 
 /** All codes that an action may answer, also those of plugins that may be missing. */
-export function codesOf(action: AnyAction): readonly string[] {
+export function codesOf(action: AnyAction, rows: ErrorRows): readonly string[] {
   const { route, query, body, access, errors = [] } = action
   return [
     ...codesOfEvery,
-    ...('key' in access ? (['invalid_api_key', 'too_many_attempts'] as const) : []),
+    ...('key' in access ? (['invalid_api_key', 'rate_limit_exceeded'] as const) : []),
     ...('role' in access ? (['invalid_token'] as const) : []),
     ...('role' in access && access.role !== 'any' ? (['forbidden'] as const) : []),
-    ...('role' in access && !access.also?.includes('pending') ? (['password_change_required'] as const) : []),
+    ...('role' in access ? refusing(rows, access.also) : []),
     ...(route.includes('/:') ? (['not_found'] as const) : []),
     ...(query?.['list'] === true ? (['invalid_cursor'] as const) : []),
     ...(body === undefined ? [] : codesOfBodies),
@@ -108,8 +123,15 @@ export function codesOf(action: AnyAction): readonly string[] {
   ]
 }
 
+/** The codes of sessions that an action does not admit. */
+function refusing(rows: ErrorRows, also: readonly string[] = []): readonly string[] {
+  return [...rows].flatMap(([code, { refuses }]) => (refuses === undefined || also.includes(refuses) ? [] : [code]))
+}
+
 /** What those get who may not run an action. */
-export const codesOfAccess = ['invalid_token', 'password_change_required', 'forbidden'] as const
+export function codesOfAccess(rows: ErrorRows): readonly string[] {
+  return ['invalid_token', ...refusing(rows), 'forbidden']
+}
 /** What every action may answer. */
 export const codesOfEvery = [
   'unknown_field',

@@ -20,7 +20,10 @@ interface Operation {
   /** With parameters in braces. */
   readonly path: string
   readonly tag: string
-  readonly told: JsonObject
+  readonly pipeline: string
+  /** Whether it is the action of the route. */
+  readonly isOwn: boolean
+  readonly told: JsonObject & { readonly operationId: string }
 }
 
 /**
@@ -34,13 +37,13 @@ export function openApi({ registry, pipelines }: Documented, version: string): J
   const operations = pipelines
     .flatMap((pipeline) => operationsOf(pipeline, registry, schemas, groups, rows))
     .sort((one, other) => one.path.localeCompare(other.path))
-  const byPath = Map.groupBy(operations, ({ path }) => path)
+  const byPath = Map.groupBy(withIds(operations), ({ path }) => path)
   const paths = [...byPath].map(
     ([path, some]) =>
       [path, Object.fromEntries(some.map(({ method, tag, told }) => [method, { ...told, tags: [tag] }]))] as const,
   )
   const used = new Set(operations.map(({ tag }) => tag))
-  const codes = pipelines.flatMap(({ routes }) => routes.flatMap(({ action }) => (action ? codesOf(action) : [])))
+  const codes = pipelines.flatMap(({ routes }) => routes.flatMap(({ action }) => (action ? codesOf(action, rows) : [])))
   return {
     openapi: '3.1.0',
     info: {
@@ -62,6 +65,20 @@ export function openApi({ registry, pipelines }: Documented, version: string): J
       examples: errorExamples(codes, rows),
     },
   }
+}
+
+/** Gives each operation an id that no other has. Of those that run one action, that of its route has its name. */
+function withIds(operations: readonly Operation[]): Operation[] {
+  const taken = new Map<string, Operation>()
+  for (const one of operations.toSorted((left, right) => Number(right.isOwn) - Number(left.isOwn))) {
+    const { operationId: name } = one.told
+    const base = taken.has(name) ? `${name}.${one.pipeline}` : name
+    let id = base
+    for (let count = 2; taken.has(id); count += 1) id = `${base}.${count}`
+    taken.set(id, one)
+  }
+  const ids = new Map([...taken].map(([id, one]) => [one, id]))
+  return operations.map((one) => ({ ...one, told: { ...one.told, operationId: ids.get(one) ?? one.told.operationId } }))
 }
 
 const introduction =
@@ -134,16 +151,18 @@ function operationsOf(
   return pipeline.routes.flatMap((route): Operation[] => {
     const { method, path, action, alias } = route
     if (method === 'WS' || alias !== undefined) return []
-    const place = { method: method.toLowerCase(), path: templateOf(path) }
-    if (action !== undefined)
-      return [{ ...place, tag: groups.tagOf(action), told: actionOperation(action, place.path, schemas, rows) }]
+    const place = { method: method.toLowerCase(), path: templateOf(path), pipeline: pipeline.name }
+    if (action !== undefined) {
+      const told = actionOperation(action, place.path, schemas, rows)
+      return [{ ...place, tag: groups.tagOf(action), isOwn: action.route === `${method} ${path}`, told }]
+    }
     // A further route that only begins in another way is another spelling.
     const spelling = `${method} ${place.path.replace(/^\/[^/]*/, '').replaceAll(/\{\w+\}/g, '{}')}`
     if (!isForKeys(pipeline) || seen.has(spelling)) return []
     const told = inferenceOperation(pipeline, { method, path: place.path }, registry, schemas)
     const operationId = seen.size === 0 ? pipeline.name : `${pipeline.name}.${place.path.split(/[/:]/).at(-1)}`
     seen.add(spelling)
-    return [{ ...place, tag: inference, told: { ...told, operationId } }]
+    return [{ ...place, tag: inference, isOwn: true, told: { ...told, operationId } }]
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Registry } from '../config/registry.ts'
 import { completed, errors } from '../spec/error-table.ts'
-import type { ErrorRow } from '../spec/error-table.ts'
+import type { DeclaredError, ErrorRow } from '../spec/error-table.ts'
 import type { JsonObject } from '../spec/json.ts'
 
 const place = { type: ['string', 'null'], description: 'The place in the request; null: it has none.' } as const
@@ -34,11 +34,14 @@ export const errorSchema: JsonObject = {
 }
 
 /** The error codes of the engine and of the plugins of a configuration. */
-export type ErrorRows = ReadonlyMap<string, ErrorRow>
+export type ErrorRows = ReadonlyMap<string, ErrorRow & Pick<DeclaredError, 'refuses'>>
 
 export function rowsOf({ errors: declared }: Pick<Registry, 'errors'>): ErrorRows {
   return new Map([
-    ...[...declared].map(([code, row]) => [code, completed(row)] as const),
+    ...[...declared].map(([code, row]) => {
+      const { refuses } = row
+      return [code, { ...completed(row), ...(refuses && { refuses }) }] as const
+    }),
     ...Object.entries<ErrorRow>(errors),
   ])
 }

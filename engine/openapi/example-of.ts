@@ -1,9 +1,10 @@
 import { durationSchema } from '../spec/duration.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 
-/** The keywords of a JSON Schema that an example follows. */
-interface Schema {
+/** The keywords of a JSON Schema that examples and the reference read. */
+export interface Schema {
   readonly type?: string | readonly string[]
+  readonly description?: string
   readonly format?: string
   readonly default?: Json
   readonly examples?: readonly Json[]
@@ -11,11 +12,13 @@ interface Schema {
   readonly const?: Json
   readonly pattern?: string
   readonly minimum?: number
+  readonly maximum?: number
   readonly minItems?: number
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: boolean | Schema
   readonly required?: readonly string[]
 }
 

@@ -114,6 +114,8 @@ export interface DeclaredError {
   readonly message: string
   /** What a client or an operator can do, for the reference. */
   readonly advice?: string
+  /** The sessions that get it from every action whose `also` does not admit them. */
+  readonly refuses?: 'pending' | 'over'
 }
 
 /** Rows of loaded plugins, and those of them that serve: a configuration that is refused changes no answer. */

@@ -31,6 +31,7 @@ const errors = defineErrors({
     status: 403,
     message: 'Change the password first.',
     advice: 'Change the password by POST /api/me/password.',
+    refuses: 'pending',
   },
   last_admin: {
     status: 409,

@@ -123,6 +123,15 @@ describe('admin/openapi', function () {
     expect(schemas).to.have.nested.property('model.properties.context_length')
   })
 
+  it('says where clients may have CSV', () => {
+    const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, { responses: JsonObject }>>>>
+    const types = (path: string, method = 'get') =>
+      Object.keys((paths[path]?.[method]?.responses['200'] as { content: object }).content)
+    expect(types('/api/logs')).to.deep.equal(['application/json', 'text/csv'])
+    expect(types('/api/me')).to.deep.equal(['application/json'])
+    expect(types('/v1/models')).to.deep.equal(['application/json'])
+  })
+
   it('is enough to call every operation, with the examples for bodies', async () => {
     const called: string[] = []
     const unexpected: string[] = []

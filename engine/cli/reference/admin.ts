@@ -1,8 +1,9 @@
 import { codesOfAccess, codesOfBodies, codesOfEvery } from '../../openapi/action.ts'
 import { inference } from '../../openapi/document.ts'
+import type { Schema } from '../../openapi/example-of.ts'
+import type { ErrorRows } from '../../openapi/errors.ts'
 import type { Json, JsonObject } from '../../spec/json.ts'
 import { fieldsOf } from './fields.ts'
-import type { Schema } from './fields.ts'
 import { code, fieldTable, page, table } from './markdown.ts'
 
 /** What the page reads of an operation. */
@@ -35,26 +36,34 @@ interface Placed extends Operation {
 }
 
 /** The page of the admin API, from its OpenAPI document. */
-export function adminPage(title: string, introduction: string, given: JsonObject): string {
+export function adminPage(title: string, introduction: string, given: JsonObject, rows: ErrorRows): string {
   const document = given as unknown as Document
+  const refusals = codesOfAccess(rows)
+  const usual = new Set<string>([...codesOfEvery, ...codesOfBodies, ...refusals])
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, told]): Placed => ({ ...told, route: `${method.toUpperCase()} ${path}` })),
   )
   const groups = document.tags.flatMap(({ name, description }) => {
     const own = operations.filter(({ tags }) => name !== inference && tags.includes(name))
-    return own.length === 0 ? [] : [groupOf(name, description, own, document)]
+    return own.length === 0 ? [] : [groupOf(name, description, own, document, usual)]
   })
-  return page(title, `${introduction}\n\n${ofEvery}`, groups)
+  return page(title, `${introduction}\n\n${ofEvery(refusals)}`, groups)
 }
 
 const words = (codes: readonly string[]) => codes.map(code).join(', ')
 
-const ofEvery = `What holds for all of them:
+const ofEvery = (refusals: readonly string[]) => `What holds for all of them:
 
 - A list is cut into pages: \`next_cursor\` of one is \`?cursor\` of the next. A parameter that is a list may be repeated, which means any of its values; with \`not_\` before its name it leaves them out.
-- Each may answer the errors ${words(codesOfEvery)}; with a body also ${words(codesOfBodies)}. Whoever may not run it gets ${words(codesOfAccess)}.`
+- Each may answer the errors ${words(codesOfEvery)}; with a body also ${words(codesOfBodies)}. Whoever may not run it gets ${words(refusals)}.`
 
-function groupOf(name: string, description: string, operations: readonly Placed[], document: Document): string {
+function groupOf(
+  name: string,
+  description: string,
+  operations: readonly Placed[],
+  document: Document,
+  usual: ReadonlySet<string>,
+): string {
   const rows = operations.map((one) => [
     `[${one.operationId}](#${one.operationId})`,
     code(one.route),
@@ -65,7 +74,7 @@ function groupOf(name: string, description: string, operations: readonly Placed[
     `## ${name}`,
     description,
     table(['Action', 'Route', 'For', 'What it does'], rows),
-    ...operations.map((one) => actionOf(one, document)),
+    ...operations.map((one) => actionOf(one, document, usual)),
   ].join('\n\n')
 }
 
@@ -73,7 +82,7 @@ function accessIn({ 'x-access': { role, key } }: Operation): string {
   return role ?? (key ? 'key' : 'everybody')
 }
 
-function actionOf(operation: Placed, document: Document): string {
+function actionOf(operation: Placed, document: Document, usual: ReadonlySet<string>): string {
   const { operationId, summary, route, parameters, requestBody } = operation
   const query = parameters.filter(({ in: place }) => place === 'query')
   const names = new Set(query.map(({ name }) => name))
@@ -93,7 +102,7 @@ function actionOf(operation: Placed, document: Document): string {
       : []),
     ...(body === undefined || tableIn(body) ? [] : [['body', named(body)]]),
     ['answers', answerIn(operation, document)],
-    ...errorsIn(operation),
+    ...errorsIn(operation, usual),
   ]
   return [
     `### ${operationId}`,
@@ -143,11 +152,10 @@ function fieldsIn(schema: JsonObject, all: Document['components']['schemas']): s
   })
 }
 
-function errorsIn({ responses }: Operation): string[][] {
-  const usual: readonly string[] = [...codesOfEvery, ...codesOfBodies, ...codesOfAccess]
+function errorsIn({ responses }: Operation, usual: ReadonlySet<string>): string[][] {
   const codes = Object.values(responses).flatMap(({ content = {} }) =>
     Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples as Record<string, Json>)),
   )
-  const own = codes.filter((one) => !usual.includes(one))
+  const own = codes.filter((one) => !usual.has(one))
   return own.length === 0 ? [] : [['errors', words(own)]]
 }

@@ -18,26 +18,12 @@ import { isFields } from '../../pipeline/fields.ts'
 import type { AnySlot, SlotFields } from '../../spec/slot.ts'
 import type { AnyStage, Duty } from '../../spec/stage.ts'
 import { fieldsOf } from './fields.ts'
+import type { Kind } from '../kinds.ts'
 import { retryMeaning, toldCodes } from '../codes.ts'
 import type { ToldCode } from '../codes.ts'
-import type { Field, Schema } from './fields.ts'
+import type { Field } from './fields.ts'
 import { exampleOf } from '../../openapi/example-of.ts'
-
-/** The kinds of components that can be listed. */
-export const kinds = [
-  'stages',
-  'actions',
-  'slots',
-  'codecs',
-  'providers',
-  'signals',
-  'services',
-  'records',
-  'plugins',
-  'errors',
-] as const
-
-export type Kind = (typeof kinds)[number]
+import type { Schema } from '../../openapi/example-of.ts'
 
 /** A component as lists and the reference show it. */
 export interface Component {
@@ -128,7 +114,7 @@ function describeAction(action: AnyAction): Component {
     kind: 'actions',
     name,
     summary,
-    listed,
+    listed: { ...listed, route, access: accessOf(action) },
     facts: [
       ...facts,
       ['route', route],

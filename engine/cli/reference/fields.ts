@@ -1,5 +1,6 @@
+import type { Schema } from '../../openapi/example-of.ts'
 import { durationSchema } from '../../spec/duration.ts'
-import type { Json, JsonObject } from '../../spec/json.ts'
+import type { Json } from '../../spec/json.ts'
 
 /** A field of a configuration, as the reference shows it. */
 export interface Field {
@@ -11,24 +12,6 @@ export interface Field {
   /** Absent: no default. A map whose fields have defaults shows those instead. */
   readonly default?: Json
   readonly description: string
-}
-
-/** The JSON Schema keywords that configurations use. */
-export interface Schema {
-  readonly type?: string | readonly string[]
-  readonly description?: string
-  readonly default?: Json
-  readonly examples?: readonly JsonObject[]
-  readonly enum?: readonly Json[]
-  readonly const?: Json
-  readonly pattern?: string
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly anyOf?: readonly Schema[]
-  readonly items?: Schema
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly additionalProperties?: boolean | Schema
-  readonly required?: readonly string[]
 }
 
 /** All fields of an object schema and of nested objects, in the order of declaration. */

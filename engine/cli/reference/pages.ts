@@ -4,13 +4,15 @@ import type { Registry } from '../../config/registry.ts'
 import { findings, retryMeaning, toldCodes } from '../codes.ts'
 import { openApi } from '../../openapi/document.ts'
 import type { Documented } from '../../openapi/document.ts'
+import { rowsOf } from '../../openapi/errors.ts'
+import type { Schema } from '../../openapi/example-of.ts'
 import { adminPage } from './admin.ts'
 import { commandsPage } from './commands.ts'
 import { componentsOf } from './components.ts'
-import type { Component, Kind } from './components.ts'
+import type { Component } from './components.ts'
+import type { Kind } from '../kinds.ts'
 import { fieldsOf } from './fields.ts'
 import { pipelinesPage } from './pipelines.ts'
-import type { Schema } from './fields.ts'
 import { code, fieldTable, page, table } from './markdown.ts'
 
 /** The reference: Markdown pages by file name, generated from the registered components and declared commands. */
@@ -72,7 +74,7 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
 /** The page of one kind of component. */
 export function kindPage(kind: Kind, documented: Documented): string {
   return kind === 'actions'
-    ? adminPage(...introductions.actions, openApi(documented, ''))
+    ? adminPage(...introductions.actions, openApi(documented, ''), rowsOf(documented.registry))
     : componentsPage(kind, documented.registry)
 }
 

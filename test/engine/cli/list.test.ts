@@ -91,6 +91,13 @@ describe('cli/list', () => {
       type: 'server_error',
       retry: 'other',
     })
+    expect(listed['actions']).to.deep.include({
+      name: 'list-audit',
+      summary: 'Answer a page of the audit trail: who changed what.',
+      stability: 'stable',
+      route: 'GET /api/logs/audit',
+      access: 'admin',
+    })
     expect(listed['providers']?.map((provider) => 'name' in provider && provider.name)).to.include('echo')
   })
 

@@ -136,6 +136,24 @@ describe('seams/actions', function () {
     expect(await told('DELETE lanterns/bow', 'vic@acme')).to.equal('204 ')
   })
 
+  it('are told once each in a document that is made anew for each configuration', async () => {
+    const ids = async () => {
+      const headers = { authorization: 'Bearer vic@acme' }
+      const response = await fetch(`${gateway.url}/api/openapi.json`, { headers })
+      expect(response.headers.get('content-type')).to.equal('application/json; charset=utf-8')
+      const { paths } = (await response.json()) as { paths: Record<string, Record<string, { operationId: string }>> }
+      const all = Object.values(paths).flatMap((one) => Object.values(one).map(({ operationId }) => operationId))
+      expect(all.length).to.equal(new Set(all).size)
+      return all.filter((one) => one.startsWith('list-lanterns'))
+    }
+    expect([await ids(), await ids()]).to.deep.equal([['list-lanterns'], ['list-lanterns']])
+    const stages = 'stages: [auth: { with: session }, act: list-lanterns]'
+    await own(`name: mine\nsummary: s.\nroutes: [GET /acme/also, GET /acme/too]\n${stages}\n`)
+    expect(await findings()).to.deep.equal([])
+    const expected = ['list-lanterns.mine', 'list-lanterns', 'list-lanterns.mine.2']
+    expect([await ids(), await ids()]).to.deep.equal([expected, expected])
+  })
+
   it('stand behind what an operator puts in front of all of them', async () => {
     const admin = [
       'name: admin',
