@@ -84,10 +84,11 @@ function planChange(
   const { type } = change
   const name = nameOf(change)
   const before = records.find((one) => one.type === type && one.name === name)
-  if (files.registry.records.get(type)?.holds === 'service')
+  const known = files.registry.records.get(type)
+  if (known?.holds === 'service')
     throw new Error(`records of the type "${type}" are changed by the service that holds them`)
   const value = type === sectionType ? sectionAfter(change, before, files) : recordAfter(change, before, files)
-  if (before?.value === undefined ? before === value : isDeepStrictEqual(value, before.value)) return undefined
+  if (before?.value === undefined ? before === value : isSame(known, before.value, value)) return undefined
   const notes = value && notesOf(change, value, before, files, now)
   const last = before?.version ?? deleted.get(storedName({ type, name })) ?? 0
   if (value === undefined) deleted.set(storedName({ type, name }), last)
@@ -114,6 +115,12 @@ function planChange(
     next,
     refusal: refusalOf(change, before?.value, value, files),
   }
+}
+
+/** Whether two values of a record mean the same: without fields of its type, it may have an empty `config`, or none. */
+function isSame(known: AnyRecord | undefined, before: JsonObject, after: JsonObject | undefined): boolean {
+  if (known === undefined || after === undefined) return isDeepStrictEqual(before, after)
+  return isDeepStrictEqual(nested(known, flat(known, before)), nested(known, flat(known, after)))
 }
 
 /** Why a change is refused although it may be valid. */

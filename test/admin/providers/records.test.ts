@@ -151,6 +151,11 @@ describe('admin/providers', function () {
       const tag = made.headers.get('etag') ?? ''
       const same = await ask('PATCH @/far', {}, { 'content-type': 'application/merge-patch+json' })
       expect([same.status, same.headers.get('etag')]).to.deep.equal([200, tag])
+      // Nor does it have a new version where it has no fields of its type.
+      const plain = await ask('POST @', { name: 'plain', type: 'echo' })
+      const still = await ask('PATCH @/plain', { enabled: null })
+      expect([still.status, still.headers.get('etag')]).to.deep.equal([200, plain.headers.get('etag')])
+      expect((await ask('DELETE @/plain')).status).to.equal(204)
       const moved = await ask('PATCH @/far', { config: { base_url: 'https://198.41.0.4/v2' } }, { 'if-match': tag })
       expect(moved.body['config']).to.include({ base_url: 'https://198.41.0.4/v2' })
       expect(moved.body['secrets']).to.have.property('config.api_key').that.deep.equals({ set: true, hint: '0001' })
