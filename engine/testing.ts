@@ -64,7 +64,9 @@ export async function openGateway({ config = {}, plugins = [] }: TestGatewayOpti
     const file = join(folder, 'sluice.yaml')
     await writeFile(file, JSON.stringify(await completed(config, entries, { folder, key, url: upstream.url })))
     const secrets = new Secrets()
-    const log = makeLog({ level: 'error', secrets, text: true })
+    const { logging } = (config['server_config'] ?? {}) as { readonly logging?: unknown }
+    // A section of the file could not be changed by the admin API.
+    const log = makeLog({ level: 'error', fixed: logging === undefined, secrets, text: true })
     const gateway = await serve({ file, root: folder, environment: {}, log, secrets, strict: true })
     const url = `http://127.0.0.1:${gateway.address.port}`
     return {
@@ -110,7 +112,7 @@ async function completed(
     const own = (config[place] ?? []) as readonly Named[]
     return [...own, ...(usual[place] ?? []).filter(({ name }) => !own.some((one) => one.name === name))]
   }
-  const { pipelines, server_config: sections = {} } = config
+  const { pipelines } = config
   return {
     ...config,
     listen: { host: '127.0.0.1', port: 0 },
@@ -120,7 +122,6 @@ async function completed(
     providers: listed('providers').map((one) => (one.name === 'scripted' ? { base_url: url, ...one } : one)),
     models: listed('models'),
     api_keys: [{ name: 'testing', key }, ...((config['api_keys'] ?? []) as readonly Named[])],
-    server_config: { logging: { level: 'error' }, ...(sections as object) },
   }
 }
 

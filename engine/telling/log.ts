@@ -14,6 +14,8 @@ import { Secrets } from '../secrets/redaction.ts'
 
 export interface LogOptions {
   readonly level: Level | 'silent'
+  /** Whether the level stays what it is (`setLevel`). */
+  readonly fixed?: boolean
   /** Where lines go; default: standard error, through a bounded buffer. Standard output is for results. */
   readonly destination?: DestinationStream
   /** Secrets to redact; the registry may grow while the log is in use. */
@@ -28,7 +30,13 @@ export interface LogOptions {
 const BUFFER = 4 * 1024 * 1024
 
 /** The log of the process: one JSON object or text per line, with every secret redacted in names, fields and texts. */
-export function makeLog({ level, destination, secrets = new Secrets(), text = false }: LogOptions): Logger {
+export function makeLog({
+  level,
+  fixed = false,
+  destination,
+  secrets = new Secrets(),
+  text = false,
+}: LogOptions): Logger {
   const print = text ? readable : JSON.stringify
   const made = new Set<WeakRef<Logger>>()
   const log = pino(
@@ -43,6 +51,7 @@ export function makeLog({ level, destination, secrets = new Secrets(), text = fa
     },
     destination ?? openDestination({ dest: 2, sync: false, maxLength: BUFFER }),
   )
+  if (fixed) fixedLogs.add(log)
   children.set(log, made)
   return log
 }
@@ -50,8 +59,11 @@ export function makeLog({ level, destination, secrets = new Secrets(), text = fa
 /** The child loggers of stages, providers and services, by parent. Each child has a level of its own. */
 const children = new WeakMap<Logger, Set<WeakRef<Logger>>>()
 
-/** Sets the minimum level of a logger and of all its children. */
+const fixedLogs = new WeakSet<Logger>()
+
+/** Sets the minimum level of a logger and of all its children, unless it is fixed. */
 export function setLevel(log: Logger, level: LogOptions['level']): void {
+  if (fixedLogs.has(log)) return
   log.level = level
   const made = children.get(log) ?? new Set()
   for (const one of made) {

@@ -108,6 +108,19 @@ describe('sluice/testing', function () {
     ])
   })
 
+  it('filters records by each field that is not secret', async () => {
+    const admin = await gateway.signIn('admin')
+    expect((await ask('GET /api/bells?silent=false', admin)).status).to.equal(200)
+    const { status, body } = await ask('GET /api/bells?melody=ding', admin)
+    expect([status, (body['error'] as { code: string }).code]).to.deep.equal([422, 'unknown_field'])
+  })
+
+  it('writes no section of its own, so that a test may change each', async () => {
+    const admin = await gateway.signIn('admin')
+    const { status } = await ask('PATCH /api/config/server/logging', admin, { level: 'warn' })
+    expect(status).to.equal(200)
+  })
+
   it('sends to the scripted upstream, which answers what a test says', async () => {
     const reply = { message: { role: 'assistant', content: 'Hush.' }, finish_reason: 'stop', index: 0 }
     gateway.upstream.answer({ body: { choices: [reply], usage: { prompt_tokens: 1, completion_tokens: 1 } } })
