@@ -4,12 +4,6 @@ import type { RecordFilter } from '../spec/record.ts'
 /** A filter by where records come from. */
 export const sourceFilter: RecordFilter = { accepts: ['file', 'database'] }
 
-/**
- * Names that the routes of records have for themselves beside `:name`. In the file they are only warned of, because a
- * record may have had such a name before there were these routes.
- */
-export const reservedNames: readonly string[] = ['types', 'names', 'sync-pricing', 'sync-metadata', 'status', 'reset']
-
 /** The fields that every record shows, also one that is declared in the file. */
 export function withTimes(shown: JsonObject): JsonObject {
   return { created_at: null, updated_at: null, ...shown }

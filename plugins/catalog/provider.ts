@@ -1,6 +1,6 @@
 import { defineRecord } from '../../engine/index.ts'
 import type { AllRecords, ConfigOf, Json, JsonObject, RecordView } from '../../engine/index.ts'
-import { recordName, reservedNames, shape, sourceFilter, withTimes } from '../../engine/kit.ts'
+import { recordName, shape, sourceFilter, withTimes } from '../../engine/kit.ts'
 import { checkConnection } from './connection.ts'
 import { placesIn } from './places.ts'
 
@@ -28,6 +28,12 @@ const schema = {
     },
   },
 } as const
+
+/**
+ * Names that the routes of models and providers have for themselves beside `:name`. In the file they are only warned of,
+ * because a record may have had such a name before there were these routes.
+ */
+export const reservedNames: readonly string[] = ['types', 'names', 'sync-pricing', 'sync-metadata', 'status', 'reset']
 
 declare module '../../engine/index.ts' {
   interface Records {

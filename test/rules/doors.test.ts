@@ -421,7 +421,6 @@ const promised = {
       refusedAccess
       requireChosen
       requirement
-      reservedNames
       restored
       retryAfterOf
       rowOf
