@@ -187,11 +187,11 @@ function filtersOf({ filters }: RecordLists): QuerySchema {
   return { ...fields, ...negated(fields), search }
 }
 
-/** Lists of a type that says nothing about them: every field filters. */
-function usualLists({ schema }: AnyRecord): RecordLists {
+/** Lists of a type that says nothing about them: every field filters that is not secret. */
+function usualLists({ schema, secrets = [] }: AnyRecord): RecordLists {
   const { properties = {} } = schema as RecordSchema
-  const ofLists = ['limit', 'cursor', 'sort', 'search']
-  const fields = ['source', ...Object.keys(properties)].filter((name) => !ofLists.includes(name))
+  const others = ['limit', 'cursor', 'sort', 'search', ...secrets]
+  const fields = ['source', ...Object.keys(properties)].filter((name) => !others.includes(name))
   return {
     filters: Object.fromEntries(fields.map((name) => [name, { accepts: 'text' as const }])),
     sorts: ['name', 'created_at'],

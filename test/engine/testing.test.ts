@@ -14,6 +14,7 @@ const schema = {
   properties: {
     name: { type: 'string', description: 'What it is called.' },
     silent: { type: 'boolean', default: false, description: 'Whether it is silent.' },
+    melody: { type: 'string', description: 'What nobody may know.' },
   },
 } as const
 
@@ -27,7 +28,16 @@ const bells = definePlugin({
   name: 'bells',
   summary: 'Bells.',
   contract: 1,
-  records: [defineRecord({ name: 'bell', summary: 'Bells.', place: 'bells', route: '/api/bells', schema })],
+  records: [
+    defineRecord({
+      name: 'bell',
+      summary: 'Bells.',
+      place: 'bells',
+      route: '/api/bells',
+      schema,
+      secrets: ['melody'],
+    }),
+  ],
   actions: [
     defineAction({
       name: 'silence-bell',
