@@ -154,7 +154,9 @@ describe('admin/openapi', function () {
     // Records first: the others ask for them.
     await call('create-provider', 201)
     await call('create-model', 201)
-    await call('create-mcp-server', 201)
+    // The address of the example is of a host that exists nowhere.
+    const local = { transport: 'http', url: `${upstream.url}/mcp`, allow_private: true }
+    await call('create-mcp-server', 201, { body: { name: 'my-server', ...local } })
     const key: Calling = { path: { id: asText((await call('create-api-key', 201))['id']) } }
     const member: Calling = { path: { id: asText((await call('create-member', 201))['id']) } }
     const { token } = await gateway.addMember({ username: 'holder' })
@@ -181,10 +183,7 @@ describe('admin/openapi', function () {
     await call('response-cancellation', 404)
     await call('response-deletion', 404)
 
-    await call('change-mcp-server', 200, {
-      ...name('my-server'),
-      body: { url: `${upstream.url}/mcp`, allow_private: true },
-    })
+    await call('change-mcp-server', 200, { ...name('my-server'), body: { enabled: true } })
     await all(
       200,
       'get-mcp-server get-mcp-status get-mcp-capabilities approve-mcp-tools list-mcp-server',
