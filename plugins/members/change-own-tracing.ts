@@ -30,7 +30,7 @@ export default defineAction({
   async run({ body: { enabled }, principal, by }, { team }) {
     // Null restores the default.
     const own = enabled === undefined ? {} : { tracing: enabled === true }
-    const { tracing } = await team.changeOwn(principal.id, own, { by })
+    const { tracing } = await team.changeOwn(principal.id, { ...own, action: 'me.tracing' }, { by })
     return { enabled: tracing !== 0 }
   },
 })

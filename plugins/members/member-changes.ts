@@ -36,8 +36,8 @@ export interface OwnChange {
   readonly username?: string
   readonly password?: string
   readonly tracing?: boolean
-  /** Action of the row of the audit trail; undefined: there is none. */
-  readonly action?: string
+  /** Action of the row of the audit trail. */
+  readonly action: string
 }
 
 /** What changes of members need. */
@@ -205,8 +205,11 @@ export class MemberChanges {
       }
       if (Object.keys(values).length === 0) return row
       const changed = await this.#write(transaction, row, values)
-      const names = { before: { username: row.username }, after: { username: changed.username } }
-      if (action !== undefined) await audit.append(transaction, { ...entryOf(action, changed, author), ...names })
+      await audit.append(transaction, {
+        ...entryOf(action, changed, author),
+        before: ownIn(row),
+        after: ownIn(changed),
+      })
       return changed
     })
   }
@@ -245,4 +248,9 @@ function entryOf(action: string, { id, username }: Pick<MemberRow, 'id' | 'usern
 
 function notFound(id: string): GatewayError {
   return new GatewayError('not_found', {}, { message: `There is no member "${id.slice(0, 64)}".` })
+}
+
+/** What members change of their own accounts, as far as the audit trail tells it. */
+function ownIn({ username, tracing }: MemberRow) {
+  return { username, tracing: tracing !== 0 }
 }

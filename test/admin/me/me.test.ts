@@ -165,6 +165,8 @@ describe('admin/me', function () {
       expect(await tracing()).to.equal(false)
       expect(await tracing({ enabled: true })).to.equal(true)
       expect(await tracing({})).to.equal(true)
+      const told = (await rows('me.tracing')).map(({ changes }) => changes)
+      expect(told).to.deep.equal([{ tracing: { from: false, to: true } }])
       expect(await tracing()).to.equal(true)
       expect(viewOf(gateway.engine, 'members').find(member.id)?.tracing).to.equal(true)
       expect((await member.ask('GET /api/me')).body['tracing']).to.equal(true)

@@ -28,6 +28,7 @@ const actions = [
   'mcp_server.tools_changed',
   'mcp_server.update',
   'me.password',
+  'me.tracing',
   'me.username',
   'member.create',
   'member.delete',
