@@ -18,7 +18,7 @@ const fields = {
   command: listed('group options arguments words uses pipelines run'),
   record: listed(
     'place schema secrets destinations aliases unique patterns holds optional switch typed check show always complete lists note ' +
-      'route role without shows',
+      'route role without shows errors',
   ),
   codec: listed(
     'protocol operation content idHeader answerHeaders clientHeader headers located schema check mistaken instruct ' +

@@ -92,7 +92,7 @@ export interface Host {
     deadline: number,
   ): ReadonlyMap<string, Vote> | Promise<ReadonlyMap<string, Vote>>
   /** Tells services that somebody was refused a change. Never rejects. */
-  refused(refused: RefusedAction): Promise<void>
+  readonly refused: (refused: RefusedAction) => Promise<void>
   /**
    * A value that outlives a reload, such as connections: created once per key, closed with the last configuration that
    * used it.

@@ -3,6 +3,7 @@ import type { Role } from './access.ts'
 import type { ModelRecord } from './catalog.ts'
 import type { AnyUpstreamCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
+import type { ErrorCode } from './error-table.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Offer } from './open-provider.ts'
 import type { RecordView } from './record-view.ts'
@@ -133,6 +134,8 @@ export interface RecordParts<N extends RecordName, S> {
   readonly role?: Role
   /** Those of the actions that there are not. */
   readonly without?: readonly ('list' | 'get' | 'create' | 'change' | 'delete')[]
+  /** The codes with which services refuse a change (`admit`), beyond those of every type. */
+  readonly errors?: readonly ErrorCode[]
   /** JSON Schema of the fields that `show` adds to what clients see of a record, or shows in another way. */
   readonly shows?: Readonly<Record<string, object>>
   /** The fields without a default that `show` gives every record, also one of which only the name can be read. */
@@ -177,6 +180,7 @@ export interface AnyRecord {
   readonly route?: string
   readonly role?: Role
   readonly without?: readonly string[]
+  readonly errors?: readonly ErrorCode[]
   readonly shows?: Readonly<Record<string, object>>
   readonly always?: readonly string[]
   note?(value: JsonObject, before: NotedRecord | undefined, at: number): JsonObject

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from './json.ts'
+import type { Json } from './json.ts'
 
 /** A mistake in the files of a configuration. */
 export interface Finding {

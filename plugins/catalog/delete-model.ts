@@ -10,6 +10,7 @@ export default defineAction({
   route: 'DELETE /api/config/models/:name',
   access: { role: 'admin' },
   query: { force: { type: 'boolean', description: 'Whether to take it out of what names it.' } },
+  errors: ['declared_in_file', 'in_use', 'invalid_configuration'],
   writes: { record: 'model' },
   async run({ params: { name }, query, ingress, by }, _services, _scope, { records }) {
     const isForced = query.flag('force') === true

@@ -14,6 +14,7 @@ export default defineAction({
   route: 'DELETE /api/config/providers/:name',
   access: { role: 'admin' },
   query: { cascade: { type: 'boolean', description: 'Whether to delete its models, too.' } },
+  errors: ['declared_in_file', 'in_use', 'invalid_configuration'],
   writes: { record: 'provider' },
   async run({ params: { name }, query, ingress, by }, _services, _scope, { records }) {
     const cascades = query.flag('cascade') === true

@@ -30,7 +30,14 @@ export default defineAction({
     ),
     fetched_at: shape.time('When the provider was asked.'),
   }),
-  errors: ['invalid_reference', 'stale_version', 'upstream_error', 'upstream_unreachable', 'upstream_timeout'],
+  errors: [
+    'invalid_reference',
+    'stale_version',
+    'upstream_error',
+    'upstream_invalid_response',
+    'upstream_timeout',
+    'upstream_unreachable',
+  ],
   uses: ['price_lists'],
   async run(input, { price_lists: prices }, scope, { records, catalog }) {
     const { name, problem } = providerIn(input, records)

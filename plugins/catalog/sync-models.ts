@@ -62,7 +62,15 @@ export const syncModels = (what: 'pricing' | 'metadata') =>
       applied: shape.flag('Whether it was taken over.'),
       counts: shape.map({ type: 'integer' }, 'How many fields each action has.'),
     }),
-    errors: ['invalid_reference', 'sync_refused', 'upstream_error', 'upstream_unreachable', 'upstream_timeout'],
+    errors: [
+      'invalid_configuration',
+      'invalid_reference',
+      'private_address',
+      'sync_refused',
+      'upstream_error',
+      'upstream_timeout',
+      'upstream_unreachable',
+    ],
     writes: 'own audit row',
     uses: ['audit', 'price_lists'],
     async run({ body, by }, { audit, price_lists: lists }, scope, host) {

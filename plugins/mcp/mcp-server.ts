@@ -166,6 +166,7 @@ export default defineRecord({
   optional: true,
   switch: 'enabled',
   route: '/api/mcp/servers',
+  errors: ['stdio_not_allowed'],
   shows: {
     transport: shape.orNull(schema.properties.transport),
     environment: shape.map({ type: 'string' }, 'Empty: its values are secret, and named in `secrets`.'),

@@ -11,12 +11,16 @@ import type {
 import { answered, asText, listOf, negated, pageOf, shape, versionsIn } from '../../engine/kit.ts'
 import type { ListQuery } from '../../engine/kit.ts'
 
+/** Codes of each change of what is stored, and of one that brings values. */
+export const codesOfChanges = ['declared_in_file', 'invalid_configuration'] as const
+export const codesOfValues = [...codesOfChanges, 'invalid_reference', 'private_address'] as const
+
 /** Schema of a body. The record type, or the section, validates it, together with its references. */
 export const bodyOf = (record: string) => ({ type: 'object', 'x-record': record }) as const
 
 /** The actions that show and change the records of a type that says `route`. */
 export function recordActions(type: AnyRecord): readonly AnyAction[] {
-  const { name, schema, route: path = '', role = 'admin', without = [], holds } = type
+  const { name, schema, route: path = '', role = 'admin', without = [], errors = [], holds } = type
   // Its service brings actions of its own.
   if (holds === 'service') return []
   const word = (schema as { readonly title?: string }).title ?? name.replaceAll('_', ' ')
@@ -53,6 +57,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
       body: bodyOf(name),
       answer,
       status: 201,
+      errors: [...codesOfValues, ...errors, 'name_taken', 'reserved_name'],
       writes,
       async run({ body: value, ingress, by }, _services, _scope, { records }) {
         const made = await records.change({ kind: 'create', type: name, value: value as JsonObject }, by)
@@ -81,6 +86,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
       access,
       body: bodyOf(name),
       answer,
+      errors: [...codesOfValues, ...errors, 'in_use', 'reserved_name', 'secret_required'],
       writes,
       async run({ body, params, ingress, by }, _services, _scope, { records }) {
         const patch = body as JsonObject
@@ -96,6 +102,7 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
       stability: 'stable',
       route: `DELETE ${path}/:name`,
       access,
+      errors: [...codesOfChanges, 'in_use'],
       writes,
       async run({ params, ingress, by }, _services, _scope, { records }) {
         await records.change({ kind: 'delete', type: name, name: params.name, ...versionsIn(ingress) }, by)

@@ -1,7 +1,7 @@
 import { defineAction } from '../../engine/index.ts'
 import type { JsonObject, SectionView } from '../../engine/index.ts'
 import { answered, formOf, shape, versionsIn } from '../../engine/kit.ts'
-import { beside, bodyOf, notFound } from './record-actions.ts'
+import { beside, bodyOf, codesOfChanges, codesOfValues, notFound } from './record-actions.ts'
 
 const path = '/api/config/server'
 const access = { role: 'admin' } as const
@@ -52,6 +52,7 @@ export const sectionActions = [
     access,
     body: bodyOf('section'),
     answer: shape.object(fields, sometimes),
+    errors: [...codesOfValues, 'secret_required'],
     writes,
     async run({ body, params: { name }, ingress, by }, _services, _scope, { records }) {
       const patch = body as JsonObject
@@ -67,6 +68,7 @@ export const sectionActions = [
     stability: 'stable',
     route: `DELETE ${path}/:name`,
     access,
+    errors: codesOfChanges,
     writes,
     async run({ params: { name }, ingress, by }, _services, _scope, { records }) {
       await records.change({ kind: 'delete', type: 'section', name, ...versionsIn(ingress) }, by)

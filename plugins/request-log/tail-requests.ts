@@ -12,6 +12,7 @@ export default defineAction({
   route: 'GET /api/logs/tail',
   access: { role: 'viewer' },
   query: filterFields,
+  errors: ['rate_limit_exceeded'],
   stream: 'events',
   answer: itemShape,
   uses: ['requests', 'api_keys', 'sessions'],

@@ -46,7 +46,7 @@ export default defineAction({
     },
   },
   answer: previewShape,
-  errors: ['invalid_reference'],
+  errors: ['invalid_reference', 'invalid_value'],
   writes: { not: 'nothing is served' },
   uses: ['api_keys', 'smart_routing'],
   runs: { 'routing-preview': { inputs: ['ingress', 'principal', 'preview'], gives: ['candidates'] } },

@@ -106,7 +106,7 @@ export function askAt(url: string, token?: string, engine?: Gateway): Ask {
     const text = await response.text()
     const answer = (text === '' ? {} : JSON.parse(text)) as JsonObject
     await requireDeclared(method, path, response.status, text === '' ? undefined : answer)
-    if (response.ok) await requireRow?.(response.headers.get('x-request-id') ?? '')
+    if (response.ok) await requireRow?.(response.headers.get('x-request-id') ?? '', { sent: body, answer, token })
     const { error } = answer as { readonly error?: { readonly code: unknown; readonly param: unknown } }
     const { status, headers: given } = response
     return { status, headers: given, body: answer, ...(error && { code: error.code, param: error.param }) }

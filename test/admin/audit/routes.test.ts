@@ -363,6 +363,9 @@ describe('admin/audit: routes', function () {
         expect(await write(`PATCH ${records}/made%25`, patch)).to.equal(missing('change-provider', 'provider'))
         expect(await write(`DELETE ${records}/made%25`)).to.equal(missing('delete-provider', 'provider'))
         expect(await write(`DELETE ${section}`)).to.equal(undefined)
+        expect(await write('POST /api/api-keys', { name: 'made' })).to.equal(
+          'Error: create-api-key has appended no row to the audit trail',
+        )
         expect(await write(`PATCH ${section}`, { session_idle: '30m' })).to.equal(missing('change-section', 'section'))
         expect(await write(`DELETE ${section}`)).to.equal(missing('reset-section', 'section'))
       })
