@@ -41,6 +41,7 @@ export type { ActionAnswer, ActionAsked, ActionInput, ActionParts, AnyAction, Pa
 export type { ListSchema, ParameterSchema, QuerySchema } from './spec/query.ts'
 export type * from './spec/dispatch.ts'
 export type * from './spec/telling.ts'
+export type * from './spec/call-facts.ts'
 export type * from './spec/signal.ts'
 export type * from './spec/command.ts'
 export type * from './spec/service.ts'

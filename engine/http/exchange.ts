@@ -5,7 +5,8 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Ingress, Outcome, Reply } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
-import { exchanges, toldReply } from '../telling/channels.ts'
+import { ExchangeCalls } from '../telling/exchange-calls.ts'
+import { calls, exchanges, toldReply } from '../telling/channels.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import { Later } from '../pipeline/later.ts'
@@ -50,7 +51,9 @@ export function runExchange(
   const { ingress } = slots
   if (ingress?.headers['traceparent'] !== undefined) scope.trace ??= traceContext(ingress.headers)
   const exchange = new Exchange(pipeline, codec, slots, scope, send)
-  if (exchanges.heard) exchange.over = tellExchange(pipeline.name, codec?.protocol, slots, scope)
+  const isHeard = exchanges.heard
+  if (isHeard || calls.heard) scope.calls = new ExchangeCalls()
+  if (isHeard) exchange.over = tellExchange(pipeline, slots, scope)
   return exchange.run()
 }
 
@@ -173,8 +176,11 @@ function ended(exchange: Exchange, { reply, sent, error, unsent }: Exchanged): v
     )
     const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots, pipeline)
     const outcome = (slots.outcome = outcomeOf(reply, sent, wrong, scope, pipeline))
-    const close = (failures: Ended['failures']) =>
-      unsent ? exchange.fail(unsent.thrown) : exchange.end({ outcome, failures })
+    const close = (failures: Ended['failures']) => {
+      scope.calls?.end(slots)
+      if (unsent) exchange.fail(unsent.thrown)
+      else exchange.end({ outcome, failures })
+    }
     const finished = finish(pipeline, slots, scope, wrong)
     if (finished instanceof Promise) finished.then(close, (thrown: unknown) => exchange.fail(thrown))
     else close(finished)

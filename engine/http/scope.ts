@@ -2,7 +2,9 @@
 import { performance } from 'node:perf_hooks'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'
+import type { ExchangeFacts, TellingCall } from '../spec/call-facts.ts'
 import type { Lap, StagePlace, Timing, TraceContext } from '../spec/scope.ts'
+import type { ExchangeCalls } from '../telling/exchange-calls.ts'
 import type { RunScope } from '../pipeline/step.ts'
 import type { Settlement } from '../pipeline/settlement.ts'
 
@@ -34,6 +36,8 @@ export class ExchangeScope implements RunScope {
   #controller: AbortController | undefined
   #reason: Error | undefined
   deadline = Infinity
+  /** Set while somebody listens. */
+  calls: ExchangeCalls | undefined
   settlement: Settlement | undefined
   /** Milliseconds for which the stage clock was paused, and since when it is paused now. */
   #stood = 0
@@ -42,6 +46,14 @@ export class ExchangeScope implements RunScope {
   constructor(id: string = randomUUIDv7(), parent?: string) {
     this.id = id
     this.parent = parent
+  }
+
+  get call(): TellingCall | undefined {
+    return this.calls?.last
+  }
+
+  get told(): ExchangeFacts | undefined {
+    return this.calls?.exchange
   }
 
   get signal(): AbortSignal {

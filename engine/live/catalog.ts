@@ -37,7 +37,7 @@ export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, O
     const one = complete({
       ...filled(record),
       name,
-      record: pattern,
+      pattern,
       ...(deployments ? { deployments: deployments.map(filled) } : {}),
     })
     made.set(name, one)

@@ -145,6 +145,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       viewsOf: (names) => views.of(names),
       settings: settings.server_config,
       strict: options.strict ?? false,
+      version: configuration.version,
     })
     problems.push(...unbuilt)
     if (problems.length > 0) {

@@ -39,6 +39,8 @@ export interface Workshop {
   readonly settings: JsonObject
   /** Fails stages that give other slots than they declare; for tests. */
   readonly strict: boolean
+  /** Version of the configuration. */
+  readonly version?: string
 }
 
 /**
@@ -109,6 +111,7 @@ class Builder {
       name,
       summary,
       file: place.source.file,
+      ...(this.#workshop.version === undefined ? {} : { version: this.#workshop.version }),
       ...(protocol === undefined ? {} : { protocol }),
       relays: this.#root.relays,
       public: this.#root.public,

@@ -14,6 +14,8 @@ export interface CompiledPipeline {
   readonly name: string
   readonly summary: string
   readonly file: string
+  /** Version of its configuration. */
+  readonly version?: string
   /** The protocol that clients of its routes speak. */
   readonly protocol?: string
   /** Whether a WebSocket is one exchange. */

@@ -37,8 +37,8 @@ export interface Deployment {
 /** A configured model, with the field names of the configuration file. */
 export interface ModelRecord {
   readonly name: string
-  /** Name of the record, if that is a pattern, and `name` is one of the many names that it fits. */
-  readonly record?: string
+  /** The record that it was made of, whose name is a pattern; absent: it is a record itself. */
+  readonly pattern?: string
   /** The provider of its first place. */
   readonly provider: string
   /** The provider's name of the model at its first place. */

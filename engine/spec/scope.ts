@@ -1,4 +1,5 @@
 import type { Json } from './json.ts'
+import type { ExchangeFacts, TellingCall } from './call-facts.ts'
 
 /** The part of an exchange that is in no slot: its id, its abort and end, and notes of stages. */
 export interface Scope {
@@ -35,6 +36,10 @@ export interface Scope {
   readonly times: readonly Timing[]
   /** The stages that have run so far, in the order of their ends. */
   readonly laps: readonly Lap[]
+  /** The call of a provider that began last, for facts about it; absent: nobody listens. */
+  readonly call?: TellingCall | undefined
+  /** Facts about the exchange itself; absent: nobody listens. */
+  readonly told?: ExchangeFacts | undefined
 }
 
 /** A run of a stage. */

@@ -1,3 +1,4 @@
+import type { CallFacts, ExchangeFacts } from './call-facts.ts'
 import type { Operation } from './operation.ts'
 import type { Scope, TraceContext } from './scope.ts'
 import type { Reply, Slots } from './slots.ts'
@@ -42,14 +43,18 @@ export interface ToldError {
 }
 
 /** A request, a message of a WebSocket, a job, or an exchange that a stage started by `host.dispatch`. */
-export interface ToldExchange extends ToldEnd {
+export interface ToldExchange extends ToldEnd, ExchangeFacts {
   readonly id: string
   readonly parent?: string
   readonly pipeline: string
   readonly transport?: 'http' | 'ws'
   readonly method?: string
-  /** Without the query. */
+  /** As it was asked for, without the query. */
   readonly path?: string
+  /** The pattern of its route: `/v1/models/:model`. */
+  readonly route?: string
+  /** Version of the configuration that it runs by. */
+  readonly configVersion?: string
   /** The incoming trace context. It may be replaced at the start; the new one is then passed on to providers. */
   trace?: TraceContext
   /** The protocol of the pipeline's clients; at the end that of the request, if it has one. */
@@ -60,9 +65,6 @@ export interface ToldExchange extends ToldEnd {
   /** Milliseconds from its start to the first byte, and to the last byte, of its answer. */
   firstByte?: number
   lastByte?: number
-  /** Milliseconds from its start to the first event, and to the last one, with content of a stream. */
-  firstContent?: number
-  lastContent?: number
   bytes?: number
   /** Id and name of the API key. */
   key?: { readonly id: string; readonly name: string }
@@ -72,12 +74,19 @@ export interface ToldExchange extends ToldEnd {
   tags?: Readonly<Record<string, string>>
   operation?: Operation
   stream?: boolean
-  /** The model that the client asked for, in at most 128 characters. It is a text of the client, so it is made when asked for. */
-  requested?: () => string
-  /** The model that served, or was tried last, and its record: another name if the record is a pattern. */
+  /** The name by which the client asked for a model, or its beginning; absent: it names none that is known. */
+  requested?: string
+  /** The model that served, or was tried last, and its record: another name if that is a pattern (`openai/*`). */
   model?: string
   record?: string
   provider?: string
+  /** Tries of providers; 0: none was asked. */
+  tries?: number
+  /** Fields that were lost in translation, each once. */
+  losses?: readonly string[]
+  /** Milliseconds from its start until the first, and the last, content of a stream came from its provider. */
+  firstContent?: number
+  lastContent?: number
   /** Set if its pipeline computes the slot `bill`. */
   bill?: Bill
 }
@@ -105,19 +114,23 @@ export interface ToldAttempt extends ToldEnd {
   readonly provider: string
 }
 
-/** A call of a provider, until the last byte of its answer was read. */
-export interface ToldCall extends ToldEnd {
+/**
+ * A call of a provider, or of an MCP server, until the last byte of its answer was read. Its end is told when its
+ * exchange is over.
+ */
+export interface ToldCall extends ToldEnd, CallFacts {
   readonly exchange: string
   readonly attempt: number
   readonly provider: string
   /** The provider's type. */
   readonly type: string
-  readonly operation: Operation
+  /** Absent: it is no operation of a model. */
+  readonly operation?: Operation
   /** Absent: the provider answers in neutral form. */
   readonly protocol?: string
   /** The provider's name of the model. */
-  readonly model: string
-  /** Name of the model's record. Absent: the provider answers in neutral form. */
+  readonly model?: string
+  /** Name of the model's record. Absent: the provider answers in neutral form, or it is no model. */
   readonly record?: string
   /** The trace context for the provider. It may be replaced at the start. */
   trace?: TraceContext
@@ -127,6 +140,12 @@ export interface ToldCall extends ToldEnd {
   firstByte?: number
   /** Whether its answer was not read to the end. */
   cancelled?: boolean
+  /** Set by a subscriber at the start: `content` is wanted at the end, so the answer is kept. */
+  keeps?: boolean
+  // The following fields, and the facts of stages, are known at the end.
+  /** Milliseconds until the first, and the last, content of a stream came; on the byte lane, the last bytes. */
+  firstContent?: number
+  lastContent?: number
 }
 
 /** A load of a configuration, including the first. */

@@ -22,8 +22,11 @@ export class Channels<M extends ToldEnd> {
     return this.#end.hasSubscribers || this.#start.hasSubscribers || this.#error.hasSubscribers
   }
 
-  /** Publishes the start. The returned function publishes the end, with an optional error and further fields. */
-  begin(message: M): (error?: ToldError, known?: Partial<M>) => void {
+  /**
+   * Publishes the start. The returned function publishes the end, with an optional error and further fields.
+   * @param later takes the end, to be published at another time
+   */
+  begin(message: M, later?: (publish: () => void) => void): (error?: ToldError, known?: Partial<M>) => void {
     const started = performance.now()
     let over = false
     this.#start.publish(message)
@@ -32,11 +35,13 @@ export class Channels<M extends ToldEnd> {
       over = true
       Object.assign(message, known)
       message.duration = performance.now() - started
-      if (error !== undefined) {
-        message.error = error
-        this.#error.publish(message)
+      if (error !== undefined) message.error = error
+      const publish = () => {
+        if (error !== undefined) this.#error.publish(message)
+        this.#end.publish(message)
       }
-      this.#end.publish(message)
+      if (later === undefined) publish()
+      else later(publish)
     }
   }
 }

@@ -2,9 +2,11 @@ import type { Operation } from '../spec/operation.ts'
 import type { Dialed } from '../spec/leg.ts'
 import type { Answer, Call, Dial, Offer, Provider } from '../spec/open-provider.ts'
 import type { Flow, Sink, Source } from '../spec/source.ts'
-import type { Scope } from '../spec/scope.ts'
+import type { Scope, TraceContext } from '../spec/scope.ts'
+import type { CallFacts } from '../spec/call-facts.ts'
 import type { ToldCall, ToldError } from '../spec/telling.ts'
 import { calls, toldError } from './channels.ts'
+import type { ExchangeCalls } from './exchange-calls.ts'
 
 /** Facts about an open provider. */
 export interface Callee {
@@ -32,25 +34,40 @@ export function toldProvider(provider: Provider, callee: Callee): Provider {
 }
 
 function sendTold(send: (call: Call) => Promise<Answer>, call: Call, callee: Callee): Promise<Answer> {
-  const { scope, operation, protocol, model, record, trace = scope.trace } = call
-  if (!calls.heard) return send(trace === call.trace ? call : { ...call, ...(trace ? { trace } : {}) })
+  const { scope, operation, protocol, model, record, stream: streamed, trace = scope.trace } = call
+  if (!isHeard(scope)) return send(trace === call.trace ? call : { ...call, ...(trace ? { trace } : {}) })
+  const asked: Facts = { operation, protocol, model, streamed }
+  if (record !== undefined) asked.record = record
+  if (trace !== undefined) asked.trace = trace
+  return tellCall(callee, scope, asked, (own) =>
+    send(own === call.trace ? call : { ...call, ...(own && { trace: own }) }),
+  )
+}
+
+/** Tells of a call that `send` makes, with the trace context that subscribers have left. */
+export function tellCall(
+  callee: Pick<Callee, 'name' | 'type'>,
+  scope: Scope,
+  facts: Facts,
+  send: (trace: TraceContext | undefined) => Promise<Answer>,
+): Promise<Answer> {
+  if (!isHeard(scope)) return send(facts.trace)
+  const { message, over } = begin(callee, scope, facts)
+  return new ToldAnswer(send(message.trace), message, over)
+}
+
+async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, callee: Callee): Promise<Dialed> {
+  const { scope, operation, protocol, model, record, trace = scope.trace } = asked
+  if (!isHeard(scope)) return dial(trace === asked.trace ? asked : { ...asked, ...(trace ? { trace } : {}) })
   const { message, over } = begin(callee, scope, {
     operation,
     protocol,
     model,
+    lane: 'bytes',
+    streamed: true,
     ...(record === undefined ? {} : { record }),
     ...(trace ? { trace } : {}),
   })
-  const sent = send(
-    message.trace === call.trace ? call : { ...call, ...(message.trace ? { trace: message.trace } : {}) },
-  )
-  return new ToldAnswer(sent, message, over)
-}
-
-async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, callee: Callee): Promise<Dialed> {
-  const { scope, operation, protocol, model, trace = scope.trace } = asked
-  if (!calls.heard) return dial(trace === asked.trace ? asked : { ...asked, ...(trace ? { trace } : {}) })
-  const { message, over } = begin(callee, scope, { operation, protocol, model, ...(trace ? { trace } : {}) })
   const started = performance.now()
   const dialed = await dial({ ...asked, ...(message.trace ? { trace: message.trace } : {}) }).catch(over.failed)
   message.firstByte = performance.now() - started
@@ -76,13 +93,27 @@ interface Over {
   readonly broke: (error: ToldError) => void
 }
 
+type Asked = Pick<ToldCall, 'operation' | 'protocol' | 'model' | 'record' | 'trace'>
+type Facts = CallFacts & { -readonly [K in keyof Asked]: Asked[K] }
+
+/** The calls of the exchange of a scope, if its end will tell of them. */
+function callsOf(scope: Scope): ExchangeCalls | undefined {
+  return (scope as { readonly calls?: ExchangeCalls }).calls
+}
+
+function isHeard(scope: Scope): boolean {
+  return calls.heard || callsOf(scope) !== undefined
+}
+
 function begin(
-  { name, type }: Callee,
+  { name, type }: Pick<Callee, 'name' | 'type'>,
   scope: Scope,
-  asked: Pick<ToldCall, 'operation' | 'protocol' | 'model' | 'record' | 'trace'>,
+  asked: Facts,
 ): { readonly message: ToldCall; readonly over: Over } {
   const message: ToldCall = { exchange: scope.id, attempt: scope.attempt, provider: name, type, ...asked }
-  const tell = calls.begin(message)
+  const kept = callsOf(scope)
+  kept?.begin(message)
+  const tell = calls.begin(message, kept?.later)
   const over: Over = {
     ended: () => tell(),
     cancelled: () => tell(undefined, { cancelled: true }),
@@ -191,7 +222,7 @@ function neutralParts(answers: Answers, callee: Callee): NonNullable<Provider['a
   const offered = callee.offers.filter(({ protocol }) => protocol === undefined).map(({ operation }) => operation)
   const told = (operation: Operation) => (request: unknown, model: string, scope: Scope) => {
     const respond = () => answers[operation]?.(request, model, scope) as ReturnType<Answers[string]>
-    return calls.heard ? respondTold(respond, begin(callee, scope, { operation, model })) : respond()
+    return isHeard(scope) ? respondTold(respond, begin(callee, scope, { operation, model })) : respond()
   }
   const parts = offered.filter((operation) => operation in answers).map((operation) => [operation, told(operation)])
   return Object.fromEntries(parts) as NonNullable<Provider['answer']>

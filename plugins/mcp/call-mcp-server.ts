@@ -1,5 +1,6 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { Answer, Host, Json, Reply, Scope } from '../../engine/index.ts'
+import { tellCall } from '../../engine/kit.ts'
+import type { Answer, Host, Json, JsonObject, Reply, Scope } from '../../engine/index.ts'
 import { AnswerReader } from './answer-reader.ts'
 import type { Belonging } from './find-mcp-session.ts'
 import { toolOf } from './message.ts'
@@ -41,8 +42,8 @@ export default defineStage({
       const sending = { scope, headers: ingress.headers, silence: isSubscription(message) ? 0 : server.silence }
       const relaying = relayingOf({ message, server, live }, { mcp, host, scope })
       if (message.kind === 'request' && begins(belonging))
-        return { reply: await begin(message, { server, key: principal.id }, { mcp, sending, relaying }) }
-      const posting = server.upstream.post(message, sending, live?.upstream)
+        return { reply: await begin(message, { server, key: principal.id }, { mcp, scope, sending, relaying }) }
+      const posting = told({ message, server }, scope, () => server.upstream.post(message, sending, live?.upstream))
       limits.outlast(scope, () =>
         relaying.reader.hasAnswered ? undefined : worked(posting, { message, server, live }),
       )
@@ -60,6 +61,7 @@ interface Opener {
 
 interface Beginning {
   readonly mcp: Mcp
+  readonly scope: Scope
   readonly sending: Sending
   readonly relaying: Relaying
 }
@@ -68,14 +70,14 @@ interface Beginning {
 async function begin(
   message: RequestMessage,
   { server, key }: Opener,
-  { mcp: { sessions }, sending, relaying }: Beginning,
+  { mcp: { sessions }, scope, sending, relaying }: Beginning,
 ): Promise<Reply> {
   const facts = { server: server.record.name, identity: server.identity, key }
   const place = await sessions.reserve(facts, server.limits)
   let session: Session | undefined
   let upstream: string | undefined
   try {
-    const { answer, over, ...named } = await opened(message, sending, server)
+    const { answer, over, ...named } = await opened(message, sending, scope, server)
     upstream = named.session
     const reply = await relayed(answer, relaying)
     if (answer.status !== 200 || relaying.reader.hasFailed) {
@@ -93,13 +95,33 @@ async function begin(
 }
 
 /** Opens a session. The state of the server follows. */
-async function opened(message: RequestMessage, sending: Sending, { upstream, state }: Server): Promise<Opened> {
+async function opened(message: RequestMessage, sending: Sending, scope: Scope, server: Server): Promise<Opened> {
   try {
-    return await upstream.open(message, sending)
+    const opening = Promise.withResolvers<Opened>()
+    const answer = await told({ message, server }, scope, async () => {
+      opening.resolve(await server.upstream.open(message, sending))
+      return (await opening.promise).answer
+    })
+    return { ...(await opening.promise), answer }
   } catch (error) {
-    state.failed(error)
+    server.state.failed(error)
     throw error
   }
+}
+
+/** Tells of a message to a server as of a call. */
+function told(
+  { message, server }: Pick<Called, 'message' | 'server'>,
+  scope: Scope,
+  send: () => Promise<Answer>,
+): Promise<Answer> {
+  const { name, transport } = server.record
+  const asked = (): JsonObject => {
+    if (message.kind === 'response') return {}
+    const { name: named } = message.params
+    return { method: message.method, ...(typeof named === 'string' ? { name: named.slice(0, 256) } : {}) }
+  }
+  return tellCall({ name, type: transport }, scope, { protocol: 'mcp', lane: 'bytes', asked }, send)
 }
 
 /** Ends a session of the server that no client can have, also when the client has left. */

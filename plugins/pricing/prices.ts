@@ -52,6 +52,9 @@ const addFailed: Prices['addFailed'] = (scope, pricing, { usage, units }) => {
   if (usage === undefined || !isPlausible(usage)) return
   const known = changed(scope)
   known.used = [...(known.used ?? []), { usage, pricing, units }]
+  const micros = scope.call && costOf(usage, pricing, units)
+  const cost = { micros, origin: micros === undefined ? 'unknown' : 'reported' } as const
+  scope.call?.tell({ metered: { usage, ...(units && { units }) }, cost })
 }
 
 const asks: Prices['asks'] = (scope) => {

@@ -143,6 +143,9 @@ function noteFlat(block: JsonObject, { reasoning, cost, savings, served }: Flat,
     routing: block,
   }
   for (const [name, value] of Object.entries(fields)) scope.note(name, value)
+  const actual = isObject(block['actual']) ? block['actual']['savings'] : undefined
+  if (scope.told && typeof tier === 'string') scope.told.tier = tier
+  if (scope.told && typeof actual === 'number') scope.told.savings = actual
 }
 
 /** What the answer has cost, and would have cost with the baseline, in USD; null: it is unknown. */

@@ -36,6 +36,7 @@ import type {
 } from '../../engine/index.ts'
 import { AwsEventStream } from './aws-event-stream.ts'
 import { JsonLines } from './json-lines.ts'
+import { tellRequest } from './told-call.ts'
 import { askNeutral } from './neutral.ts'
 import { forgotten, isRefused, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 
@@ -174,6 +175,7 @@ class Calling implements Reading {
       (content) => this.give(content),
       (error: unknown) => this.#refuse(error),
     )
+    tellRequest(scope, request, upstream)
   }
 
   #ask(upstream: Upstream): void {
@@ -271,13 +273,15 @@ function ask(upstream: Upstream, calling: Calling): Promise<Answer> {
     stream: request.stream,
     model: model.upstream_model,
     publicName: model.name,
-    record: model.record ?? model.name,
+    record: model.pattern ?? model.name,
     timeouts,
     scope,
     once: settings.once,
   }
-  if (codec.protocol !== request.protocol) return provider.provider.send(call)
-  return provider.provider.send(Object.assign(call, { clientHeaders: request.headers }))
+  const own = codec.protocol === request.protocol
+  const answering = provider.provider.send(own ? Object.assign(call, { clientHeaders: request.headers }) : call)
+  tellRequest(scope, request, upstream)
+  return answering
 }
 
 interface Reading {

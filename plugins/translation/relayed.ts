@@ -8,7 +8,17 @@ import {
   through,
   WholeFrames,
 } from '../../engine/kit.ts'
-import type { AnyCodec, Failure, Frame, Hidden, Measurement, Source, StreamGuard, Unshown } from '../../engine/index.ts'
+import type {
+  AnyCodec,
+  Failure,
+  Frame,
+  Hidden,
+  Measurement,
+  Source,
+  StreamGuard,
+  TellingCall,
+  Unshown,
+} from '../../engine/index.ts'
 import type { EventRoom, Transform } from '../../engine/kit.ts'
 import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
@@ -58,6 +68,9 @@ class Relay implements Transform {
   readonly #guard: StreamGuard | undefined
   readonly #visible: (events: Uint8Array) => Uint8Array
   readonly #delivered: Deliveries | undefined
+  readonly #call: TellingCall | undefined
+  /** Looks for the first content, while somebody wants to know when it came. */
+  #frames: FrameDecoder | undefined
   #read: Measured | undefined
   #failure: Failure | undefined
   /** The terminal event was sent, nothing is missing any more, and nothing may follow. */
@@ -75,6 +88,8 @@ class Relay implements Transform {
     this.#guard = codec.guard?.(asked(exchange))
     this.#visible = withoutHidden(codec.relay?.hides?.(request.sent))
     this.#delivered = codec.meter.delivers && new Deliveries(codec.meter.delivers)
+    this.#call = scope.call
+    if (this.#call) this.#frames = new FrameDecoder()
   }
 
   data(chunk: Uint8Array): Uint8Array | undefined {
@@ -118,11 +133,20 @@ class Relay implements Transform {
     if (this.#done) return nothing
     const { codec, host } = this.#exchange
     const events = withoutSecrets(this.#lines.pass(bytes), codec, host)
+    if (this.#call) this.#arrived(this.#call, events)
     if (!this.#guard && codec.close && hasLastWord(events)) return this.#finished(events)
     const legal = this.#guard ? this.#guard.pass(events) : events
     this.#ends.add(legal)
     this.#delivered?.take(legal)
     return legal
+  }
+
+  #arrived(call: TellingCall, events: Uint8Array): void {
+    const { meter } = this.#exchange.codec
+    const hasContent = this.#frames?.push(events).some((frame) => (meter.said?.(frame) ?? 1) > 0) ?? true
+    if (!hasContent) return
+    this.#frames = undefined
+    call.arrived()
   }
 
   /** Whole events in the form that the client gets. */

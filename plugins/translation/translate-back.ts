@@ -1,6 +1,7 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { answerOnByteLane, parseVerbatim, unfold } from '../../engine/kit.ts'
 import type {
+  AnswerContent,
   AnyUpstreamCodec,
   GenerateEvent,
   GenerateReply,
@@ -22,6 +23,7 @@ import type { ClientAnswer, AnswerContext } from './answer-context.ts'
 import { shown } from './failure.ts'
 import { passesOn, relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
+import { kept } from './told-call.ts'
 import { unitsOf } from './units.ts'
 import { EventHandlers } from './event-handlers.ts'
 import { foldAll, folded, fromNeutral, written } from './written.ts'
@@ -90,8 +92,14 @@ function told(error: unknown, { candidate, host }: AnswerContext): unknown {
     : error
 }
 
-function back(exchange: AnswerContext, answer: UpstreamAnswer): ClientAnswer | Promise<ClientAnswer> {
-  const relays = answerOnByteLane(exchange.upstream, answer)
+function back(exchange: AnswerContext, given: UpstreamAnswer): ClientAnswer | Promise<ClientAnswer> {
+  const { request, scope } = exchange
+  const relays = answerOnByteLane(exchange.upstream, given)
+  if (!relays) scope.call?.tell({ lane: 'translated' })
+  const answer = kept(given, request, scope, {
+    replyOf: (one) => replyOf(exchange, one),
+    reader: () => readerOf(exchange),
+  })
   switch (answer.kind) {
     case 'whole':
       // A client that requested a stream gets events, even if the provider did not stream.
@@ -112,8 +120,8 @@ function back(exchange: AnswerContext, answer: UpstreamAnswer): ClientAnswer | P
       if (exchange.request.stream) return fromNeutral(exchange, answer.events)
       return Array.fromAsync(answer.events).then((all) => printed(exchange, foldAll(exchange, all)))
     case 'neutral-reply': {
-      const given = printed(exchange, answer.reply)
-      return answer.unasked ? { ...given, measurement: unasked(given.measurement) } : given
+      const reply = printed(exchange, answer.reply)
+      return answer.unasked ? { ...reply, measurement: unasked(reply.measurement) } : reply
     }
   }
 }
@@ -145,7 +153,7 @@ function events(exchange: AnswerContext, source: Source): ClientAnswer | Promise
 
 const none: readonly never[] = []
 
-type WholeAnswer = Extract<UpstreamAnswer, { kind: 'whole' }>
+type WholeAnswer = Extract<AnswerContent, { kind: 'whole' }>
 
 function whole(exchange: AnswerContext, answer: WholeAnswer): ClientAnswer {
   const { codec, upstream, candidate, named: own, handlers } = exchange

@@ -20,6 +20,7 @@ import type {
   Metered,
   Measurement,
   Source,
+  TellingCall,
   Usage,
 } from '../../engine/index.ts'
 import { nameless } from './answer-model.ts'
@@ -55,6 +56,7 @@ class Writing {
   #said = 0
   /** The provider has sent its terminal event. */
   #over = false
+  readonly #call: TellingCall | undefined
   #read: ReturnType<Measurement['read']> | undefined
   /** The terminal event was printed; the client gets nothing after it. */
   ended = false
@@ -64,6 +66,7 @@ class Writing {
     this.#writer = writerOf(exchange)
     this.#cut = exchange.upstream.cuts && new StopCut(exchange.upstream.cuts)
     this.#handlers = exchange.handlers
+    this.#call = exchange.scope.call
     this.#named = exchange.named
   }
 
@@ -195,6 +198,7 @@ class Writing {
     switch (event.type) {
       case 'delta':
         this.#said += Buffer.byteLength(event.text)
+        if (event.text !== '') this.#call?.arrived()
         return
       case 'start':
         this.#model = event.model

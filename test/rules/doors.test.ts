@@ -57,6 +57,7 @@ const promised = {
       ByteBudget
       CacheMark
       Call
+      CallFacts
       Candidate
       Catalog
       Choice ChoiceQuestion
@@ -101,6 +102,7 @@ const promised = {
       EventParser
       EventPrinter
       Evidence
+      ExchangeFacts
       Facts
       Failure
       FilePart
@@ -254,12 +256,14 @@ const promised = {
       TableQueries
       Tables
       Target
+      TellingCall
       TextPart
       Tier
       Timing
       Told
       ToldAttempt
       ToldCall
+      ToldContent
       ToldEnd
       ToldError
       ToldExchange
@@ -438,6 +442,7 @@ const promised = {
       spliceString
       spliced
       takenSampling
+      tellCall
       through
       tierOf
       tierRanges

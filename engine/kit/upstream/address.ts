@@ -53,3 +53,9 @@ function parsed(text: string, ...place: readonly string[]): URL {
   }
   return url
 }
+
+/** The server at an address, as calls are told. */
+export function serverAt({ hostname, port, protocol }: URL): { readonly address: string; readonly port: number } {
+  const usual = protocol === 'https:' || protocol === 'wss:' ? 443 : 80
+  return { address: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) }
+}

@@ -7,6 +7,7 @@ import type { Body, Flow } from '../../spec/source.ts'
 import type { Host } from '../../spec/host.ts'
 import type { Scope } from '../../spec/scope.ts'
 import { giveBack, isLent } from '../../stream/lent.ts'
+import { serverAt } from './address.ts'
 import { Pool, buildConnector, errors } from './client.ts'
 import { guardedLookup, isWithin, literalAddress, notAllowed } from '../../config/reach.ts'
 import type { Reach } from '../../config/reach.ts'
@@ -34,6 +35,7 @@ export interface Target {
   readonly connections: Connections
   /** Path and query. */
   readonly path: string
+  readonly server: ReturnType<typeof serverAt>
   readonly headers: readonly string[]
   /** The headers of a request with a JSON body, which nearly all are. */
   readonly ofJson: readonly string[]
@@ -41,7 +43,7 @@ export interface Target {
 
 /** The parts of a call that the transport uses. */
 export type Sending = Pick<Call, 'body' | 'contentType' | 'model' | 'publicName' | 'once' | 'timeouts'> & {
-  readonly scope: Pick<Scope, 'onAbort'>
+  readonly scope: Pick<Scope, 'onAbort' | 'call'>
 }
 
 /** A request without a body. A timeout of 0 is none: a stream may then be silent forever. */
@@ -93,6 +95,7 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
   ) =>
     new Promise<Answer>((resolve, reject) => {
       const name = sending.publicName ?? sending.model
+      sending.scope.call?.tell({ server: target.server })
       const message = new Message(target, method, sending, headers, resolve, reject)
       const exchange = new UpstreamRequest(name, within(sending.timeouts), sending.scope, message)
       if (!exchange.over) message.dispatch(exchange, target.connections.kept, false)
@@ -109,6 +112,7 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
           async ({ kept, single }) => void (await Promise.all([kept.destroy(), single.destroy()])),
         ),
         path: url.pathname + url.search,
+        server: serverAt(url),
         headers: all,
         ofJson: [...all, 'content-type', json],
       }

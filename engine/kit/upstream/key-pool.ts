@@ -12,6 +12,8 @@ const longest = 600_000
 const shown = 16
 
 interface PoolKey {
+  /** Its place in the pool, from 0. */
+  readonly index: number
   readonly lines: readonly string[]
   readonly hint: string | null
   /** When it may be used, on a clock that never goes back. */
@@ -33,7 +35,8 @@ export class KeyPool {
    * @param cooldown milliseconds that a key rests after a 429 without `retry-after`
    */
   constructor(keys: readonly string[], lines: (key: string) => readonly string[], cooldown: number) {
-    this.#keys = keys.map((key) => ({
+    this.#keys = keys.map((key, index) => ({
+      index,
       lines: lines(key),
       hint: key.length >= shown ? key.slice(-4) : null,
       ready: 0,
@@ -44,14 +47,14 @@ export class KeyPool {
 
   /**
    * Sends a request with one key after the other, until the provider accepts one or no other key is ready.
-   * @param send sends it with the header lines of a key
+   * @param send sends it with the header lines of a key, and the place of the key
    * @param once only one key is tried
    */
-  async send(send: (lines: readonly string[]) => Promise<Answer>, once = false): Promise<Answer> {
+  async send(send: (lines: readonly string[], index: number) => Promise<Answer>, once = false): Promise<Answer> {
     const used = new Set<PoolKey>()
     let key = this.#take(used)
     for (;;) {
-      const answer = await send(key.lines)
+      const answer = await send(key.lines, key.index)
       if (!this.#rests(key, answer.status, retryAfterOf(answer.headers)) || once) return answer
       const other = this.#another(used.add(key))
       if (other === undefined) return answer
@@ -65,12 +68,12 @@ export class KeyPool {
    * Opens a socket with one key after the other, in the same way. The status of a refusal is a tag of its error.
    * @param open opens it with the header lines of a key
    */
-  async open<T>(open: (lines: readonly string[]) => Promise<T>): Promise<T> {
+  async open<T>(open: (lines: readonly string[], index: number) => Promise<T>): Promise<T> {
     const used = new Set<PoolKey>()
     let key = this.#take(used)
     for (;;)
       try {
-        return await open(key.lines)
+        return await open(key.lines, key.index)
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error
         const status = error.tags.includes('429') ? 429 : error.tags.includes('401') ? 401 : 0

@@ -93,7 +93,10 @@ export function openUpstream(
     send(call) {
       const target = targets.get(call.protocol)?.(call)
       if (target && pool)
-        return pool.send((own) => http.post(target, call, [...own, ...(linesOf(call) ?? [])]), call.once)
+        return pool.send((own, key) => {
+          call.scope.call?.tell({ key })
+          return http.post(target, call, [...own, ...(linesOf(call) ?? [])])
+        }, call.once)
       if (target) return http.post(target, call, linesOf(call))
       const reason = targets.has(call.protocol)
         ? 'its name cannot be part of a URL'

@@ -4,7 +4,7 @@ import { duration } from '../../spec/duration.ts'
 import { GatewayError } from '../../spec/error.ts'
 import type { Host } from '../../spec/host.ts'
 import type { Dial, Provider } from '../../spec/open-provider.ts'
-import { addressOf } from './address.ts'
+import { addressOf, serverAt } from './address.ts'
 import type { Addresses } from './address.ts'
 import type { HttpSettings } from './http.ts'
 import { traceLines } from './headers.ts'
@@ -48,8 +48,10 @@ export function openSockets(
     const { connect } = settings.timeouts ?? {}
     const timeout = connect === undefined ? call.timeout : duration(connect)
     const { scope } = call
-    const open = (key: readonly string[] = []) =>
-      dial(
+    scope.call?.tell({ server: serverAt(url) })
+    const open = (key: readonly string[] = [], index?: number) => {
+      if (index !== undefined) scope.call?.tell({ key: index })
+      return dial(
         {
           url,
           headers: headersOf([...own, ...key]),
@@ -61,6 +63,7 @@ export function openSockets(
         },
         host,
       )
+    }
     return pool ? pool.open(open) : open()
   }
 }

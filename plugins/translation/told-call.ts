@@ -1,0 +1,141 @@
+import { FrameDecoder, defined, fold, through } from '../../engine/kit.ts'
+import type {
+  AnswerContent,
+  Envelope,
+  EventParser,
+  GenerateEvent,
+  JsonObject,
+  Operation,
+  ReplyOf,
+  Scope,
+  Source,
+  ToldContent,
+  Upstream,
+  UpstreamAnswer,
+} from '../../engine/index.ts'
+
+/** Tells of a request when its provider is asked, if anybody listens. */
+export function tellRequest(scope: Scope, request: Envelope, { same }: Upstream): void {
+  const { call } = scope
+  call?.tell({
+    streamed: request.stream,
+    lane: same ? 'bytes' : 'translated',
+    asked: () => parametersOf(request),
+    ...(call.keeps ? { content: () => requestIn(request) } : {}),
+  })
+}
+
+/** Numbers and names that the client chose; a body is not parsed before. */
+function parametersOf(request: Envelope): JsonObject {
+  const own = Object.entries(request.body).filter(
+    ([, value]) => typeof value === 'number' || typeof value === 'boolean',
+  )
+  if (request.operation !== 'generate') return Object.fromEntries(own)
+  const {
+    items,
+    tools,
+    toolChoice: _,
+    rest: __,
+    user: ___,
+    cacheKey: ____,
+    metadata: _____,
+    format,
+    reasoning,
+    ...others
+  } = request.neutral('generate')
+  const { n: choices, previous_response_id: previous } = request.body
+  return defined({
+    ...others,
+    reasoning: reasoning && defined({ ...reasoning }),
+    format: format?.type,
+    items: items.length,
+    tools: tools.length,
+    choices: typeof choices === 'number' ? choices : undefined,
+    previous: typeof previous === 'string' ? previous.slice(0, 256) : undefined,
+  })
+}
+
+function requestIn(request: Envelope): ToldContent {
+  return whatThereIs(() => ({ request: request.neutral(request.operation) }))
+}
+
+/** What of a content can be read. */
+function whatThereIs<T extends object>(read: () => T): Partial<T> {
+  try {
+    return read()
+  } catch {
+    // The client was told, if it matters.
+    return {}
+  }
+}
+
+/** How answers of a provider are read. */
+export interface Readers {
+  readonly replyOf: (answer: Extract<AnswerContent, { kind: 'whole' }>) => ReplyOf<Operation>
+  readonly reader: () => EventParser<GenerateEvent>
+}
+
+/** Most bytes of a stream that are kept to be told. */
+const most = 16 * 1024 * 1024
+
+/** An answer, of which a copy is kept if somebody wants the contents of its call. */
+export function kept(answer: UpstreamAnswer, request: Envelope, scope: Scope, readers: Readers): AnswerContent {
+  const { call } = scope
+  if (call?.keeps !== true) return answer
+  const tell = (read: () => ReplyOf<Operation> | undefined) => {
+    const reply = () => whatThereIs(() => defined({ reply: read() }))
+    call.tell({ content: () => ({ ...requestIn(request), ...reply() }) })
+  }
+  switch (answer.kind) {
+    case 'bytes':
+      return answer
+    case 'whole':
+      tell(() => readers.replyOf(answer))
+      return answer
+    case 'neutral-reply':
+      tell(() => answer.reply)
+      return answer
+    case 'neutral-events': {
+      const events: GenerateEvent[] = []
+      tell(() => fold(events))
+      return { kind: answer.kind, events: noted(answer.events, events) }
+    }
+    case 'events': {
+      const copy = new Copy()
+      tell(() => copy.read(readers.reader()))
+      return { kind: answer.kind, source: copy.of(answer.source) }
+    }
+  }
+}
+
+async function* noted(events: AsyncIterable<GenerateEvent>, all: GenerateEvent[]): AsyncGenerator<GenerateEvent> {
+  for await (const event of events) {
+    all.push(event)
+    yield event
+  }
+}
+
+/** The bytes of a stream. */
+class Copy {
+  #chunks: Uint8Array[] = []
+  #size = 0
+
+  of(source: Source): Source {
+    return through(source, {
+      data: (chunk) => {
+        this.#size += chunk.length
+        // A chunk itself would keep the whole read buffer of its socket.
+        if (this.#size <= most) this.#chunks.push(Uint8Array.from(chunk))
+        else this.#chunks = []
+        return chunk
+      },
+    })
+  }
+
+  read(reader: EventParser<GenerateEvent>): ReplyOf<'generate'> | undefined {
+    if (this.#size === 0 || this.#size > most) return undefined
+    const decoder = new FrameDecoder()
+    const frames = [...decoder.push(Buffer.concat(this.#chunks)), ...decoder.end()]
+    return fold([...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()])
+  }
+}
