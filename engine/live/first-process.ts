@@ -6,6 +6,9 @@ import type { FirstProcess } from '../spec/service-host.ts'
 /** Milliseconds that a process waits for an answer of the first one, which only fails to answer when it ends. */
 const PATIENCE = 10_000
 
+/** Milliseconds between two reports, and until the last one must have arrived. */
+const BEAT = 1_000
+
 /** A question to a module in the first process, and its answer. */
 interface Question {
   readonly sluice: 'question'
@@ -38,12 +41,12 @@ export function firstProcess(): FirstProcess | undefined {
     if (problem === undefined) waiting.get(message.id)?.resolve(answer)
     else waiting.get(message.id)?.reject(new Error(problem))
   })
-  return {
-    async ask(module, question) {
+  const first: FirstProcess = {
+    async ask(module, question, limit = PATIENCE) {
       const id = ++asked
       const answer = Promise.withResolvers<Json | undefined>()
       waiting.set(id, answer)
-      const late = setTimeout(() => answer.reject(new Error('the first process did not answer')), PATIENCE)
+      const late = setTimeout(() => answer.reject(new Error('the first process did not answer')), limit)
       try {
         const words: Question = { sluice: 'question', id, module: module.href, question }
         process.send?.(words, undefined, undefined, (error: Error | null) => error && answer.reject(error))
@@ -53,8 +56,21 @@ export function firstProcess(): FirstProcess | undefined {
         waiting.delete(id)
       }
     },
+    report(module, read) {
+      // A report that did not arrive is in the next one. The first process only fails to take one when it ends.
+      const send = () => first.ask(module, read(), BEAT).then(ignore, ignore)
+      const beat = setInterval(() => void send(), BEAT).unref()
+      void send()
+      return () => {
+        clearInterval(beat)
+        return send()
+      }
+    },
   }
+  return first
 }
+
+function ignore(): void {}
 
 /** Says that every process of the start serves, or has failed to. */
 const complete = { sluice: 'complete' } as const

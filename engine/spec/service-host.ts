@@ -70,9 +70,16 @@ export interface FirstProcess {
   /**
    * Asks a module in that process, where it is loaded once, without configuration and stores. Its default export gets
    * the question and the number of the process that asks; its export `left`, if there is one, the number of a process
-   * that has ended. Rejects when it throws, or does not answer within 10 seconds.
+   * that has ended. Rejects when it throws, or does not answer in time.
+   * @param limit milliseconds; default: 10 seconds
    */
-  ask(module: URL, question: Json): Promise<Json | undefined>
+  ask(module: URL, question: Json, limit?: number): Promise<Json | undefined>
+  /**
+   * Sends to such a module what `read` gives, as a question, now and every second. What a process that has ended sent
+   * last is for the module to keep. Returns a function that sends it a last time, to be called when the service closes;
+   * it resolves when the module has it, and after a second at the latest.
+   */
+  report(module: URL, read: () => Json): () => Promise<void>
 }
 
 export interface AppenderOptions {
