@@ -107,6 +107,9 @@ export type { Polled } from './kit/change-poll.ts'
 // Actions: who may run them
 export { accessOf, isOfRole } from './spec/access.ts'
 
+// Pages of the console: the words that one may have
+export { pageGroups, pageIcons } from './spec/page.ts'
+
 // Bodies of requests
 export { checkInput } from './actions/input.ts'
 export { compileForBodies } from './config/validate.ts'

@@ -151,6 +151,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['other-name', 'A row of the database holds a record with another name than the row.'],
   ['oneOf', 'The value matches none of the forms that are allowed here, or more than one.'],
   ['open', 'A provider cannot be opened with its configuration.'],
+  ['page', 'The console cannot show a page that a plugin declares: it has no list, or names what is not there.'],
   ['pattern', 'The text does not have the required form, such as 60s for a duration.'],
   ['pipelines', 'The folder of the pipelines does not exist, or a file in it is not read because of its name.'],
   ['plugin', 'A plugin does not exist, or fails when it is loaded.'],

@@ -11,6 +11,7 @@ import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import { actionsOfRecords, checkRoutes } from '../actions/declarations.ts'
+import { checkPages } from '../actions/pages.ts'
 import { problemOfSchemas, recognise } from './recognise.ts'
 import type { Component } from '../config/registry.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
@@ -87,6 +88,7 @@ export function assemble(
   if (!incomplete) checkSlots(stages, slots, report)
   checkUses({ stages, actions, providers, services, commands, incomplete }, report)
   checkRoutes(actions, report)
+  if (!incomplete) checkPages({ actions, records }, report)
   checkSections(services, report)
   checkPlaces(records, report)
   if (!incomplete) checkNamed({ stages, records, services, providers }, report)

@@ -9,7 +9,7 @@ const fields = {
     'stability config needs reads insists provides gives assures settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
   ),
   action: listed(
-    'stability route access query body bodyLimit answer status errors writes stream uses runs timeout before run',
+    'stability route access query body bodyLimit answer status errors writes stream uses runs timeout page before run',
   ),
   provider: listed('stability config secrets destinations presets uses offers open'),
   signal: listed('module quick'),
@@ -18,7 +18,7 @@ const fields = {
   command: listed('group options arguments words uses pipelines run'),
   record: listed(
     'place schema secrets destinations aliases unique patterns holds optional switch typed check show always complete lists note ' +
-      'route role without shows errors',
+      'route role without page shows errors',
   ),
   codec: listed(
     'protocol operation content idHeader answerHeaders clientHeader headers located schema check mistaken instruct ' +

@@ -27,6 +27,7 @@ export const shape = {
     const { type, enum: words, description } = schema
     if (Array.isArray(words)) return { ...schema, enum: [...(words as unknown[]), null] }
     if (typeof type === 'string' && type !== 'object') return { ...schema, type: [type, 'null'] }
+    if (Array.isArray(type) && type.includes('null')) return schema
     return { anyOf: [schema, { type: 'null' }], ...(description === undefined ? {} : { description }) }
   },
   /** The answer of a list that has one page. */

@@ -1,3 +1,4 @@
+import { pagesOf } from '../actions/pages.ts'
 import { clientCodec, upstreamCodec } from '../config/speaking.ts'
 import { httpLimits } from '../config/limits.ts'
 import type { Catalog } from '../spec/catalog.ts'
@@ -101,6 +102,7 @@ export function hostMaker(
       get pipelines() {
         return (views ??= pipelineViews(configuration))
       },
+      pages: () => pagesOf(registry),
       document: () =>
         (document ??= import('../openapi/document.ts').then(({ openApi }) =>
           Buffer.from(JSON.stringify(openApi(configuration, gateway.version))),

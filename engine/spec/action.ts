@@ -4,6 +4,7 @@ import type { ConfigOf, Stability } from './config.ts'
 import type { ErrorCode } from './error-table.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
+import type { PageParts } from './page.ts'
 import type { Principal, Requester } from './principal.ts'
 import type { ListQuery, ListSchema, Query, QuerySchema } from './query.ts'
 import type { RecordName } from './record.ts'
@@ -66,6 +67,8 @@ interface Described {
   >
   /** How long it may take, such as `10m`; default: `60s`. */
   readonly timeout?: string
+  /** How the console shows the list that it answers. */
+  readonly page?: PageParts
 }
 
 /** What answers one route by itself. Its role is checked first, then run `before`, the query, the body, `run`. */

@@ -6,6 +6,7 @@ import type { ConfigOf } from './config.ts'
 import type { ErrorCode } from './error-table.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Offer } from './open-provider.ts'
+import type { PageParts } from './page.ts'
 import type { RecordView } from './record-view.ts'
 
 /**
@@ -136,6 +137,8 @@ export interface RecordParts<N extends RecordName, S> {
   readonly without?: readonly ('list' | 'get' | 'create' | 'change' | 'delete')[]
   /** The codes with which services refuse a change (`admit`), beyond those of every type. */
   readonly errors?: readonly ErrorCode[]
+  /** How the console shows the records, which need a `route`. Columns and facts may be fields beside those of the schema. */
+  readonly page?: PageParts
   /** JSON Schema of the fields that `show` adds to what clients see of a record, or shows in another way. */
   readonly shows?: Readonly<Record<string, object>>
   /** The fields without a default that `show` gives every record, also one of which only the name can be read. */
@@ -181,6 +184,7 @@ export interface AnyRecord {
   readonly role?: Role
   readonly without?: readonly string[]
   readonly errors?: readonly ErrorCode[]
+  readonly page?: PageParts
   readonly shows?: Readonly<Record<string, object>>
   readonly always?: readonly string[]
   note?(value: JsonObject, before: NotedRecord | undefined, at: number): JsonObject

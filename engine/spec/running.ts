@@ -1,4 +1,5 @@
 import type { Json } from './json.ts'
+import type { PageView } from './page.ts'
 
 /** A mistake in the files of a configuration. */
 export interface Finding {
@@ -98,6 +99,8 @@ export interface Running {
   readonly pipelines: readonly PipelineView[]
   /** The OpenAPI 3.1 document of its actions, and of what holders of API keys ask, as JSON text. */
   document(): Promise<Uint8Array>
+  /** The pages that plugins bring to the console. */
+  pages(): readonly PageView[]
   /** Reads the files again and makes them live. Resolves to the findings if they are refused. */
   reload(): Promise<readonly Finding[]>
 }

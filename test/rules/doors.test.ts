@@ -298,6 +298,9 @@ const promised = {
       AnyAction
       ListSchema
       ParameterSchema
+      PageAction
+      PageParts
+      PageView
       ParamsOf
       QuerySchema
       Role
@@ -468,6 +471,8 @@ const promised = {
       answered
       isOfRole
       listOf
+      pageGroups
+      pageIcons
       pageOf
       budgetStateSchema
       rateLimitStateSchema
