@@ -204,7 +204,7 @@ describe('admin/openapi', function () {
       get-judge-agreement list-api-key get-spend list-catalog show-setup list-member show-account show-own-budget
       show-own-tracing list-section list-requests tail-requests get-stats get-usage get-series list-breakers
       list-experience list-decisions export-dataset list-feedback list-own-api-key get-system get-configuration
-      list-pipelines get-openapi`,
+      list-pages list-pipelines get-openapi`,
     )
     await all(200, 'get-model', name('my-model'))
     await all(200, 'get-provider test-provider', name('my-provider'))

@@ -66,6 +66,7 @@ const viewers = [
   /^[A-Z]+ \/api\/me(\/|$)/,
   /^GET \/api\/catalog\/models$/,
   /^GET \/api\/openapi\.json$/,
+  /^GET \/api\/pages$/,
   /^GET \/api\/api-keys(\/spend-summary|\/:id|\/:id\/usage)?$/,
   /^GET \/api\/logs(\/stats|\/usage|\/series|\/tail|\/:id)?$/,
 ]

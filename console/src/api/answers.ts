@@ -1296,6 +1296,80 @@ export interface Answers {
     /** The cursor of the next page; null at the end. */
     next_cursor: string | null
   }
+  /** Answer the pages that plugins bring to the console, as far as the session may read them. */
+  'list-pages': {
+    /** The entries. */
+    data: {
+      /** The name of its type of record, or of its action; it is at /pages/<name>. */
+      name: string
+      /** What it is called. */
+      title: string
+      /** Where it stands in the rail. */
+      group: 'watch' | 'use' | 'configure'
+      /** Its icon. */
+      icon:
+        | 'account'
+        | 'audit'
+        | 'bell'
+        | 'book'
+        | 'calendar'
+        | 'clock'
+        | 'filter'
+        | 'flag'
+        | 'keys'
+        | 'lock'
+        | 'logs'
+        | 'models'
+        | 'overview'
+        | 'pipelines'
+        | 'playground'
+        | 'providers'
+        | 'routing'
+        | 'search'
+        | 'settings'
+        | 'system'
+        | 'tag'
+        | 'warning'
+      /**
+       * The fields of a row that the list shows, in order.
+       *
+       * Items: A field.
+       */
+      columns: string[]
+      /**
+       * The fields of a row that the page of one record shows.
+       *
+       * Items: A field.
+       */
+      facts: string[]
+      /** The field that names the record of a row; null: its records are not opened. */
+      key: string | null
+      /** The routes behind it that the session may ask, each as method and path. */
+      routes: {
+        /** Lists the rows. */
+        list: string
+        /** Answers one record; absent: it is found in the list. */
+        get?: string
+        /** Makes a record. */
+        create?: string
+        /** Changes a record with a merge patch. */
+        change?: string
+        /** Deletes a record. */
+        delete?: string
+      }
+      /** The forms of the queries and bodies of its routes. */
+      forms: {
+        /** JSON Schema of the parameters of the list, for a form. */
+        query: Schema
+        /** JSON Schema of a new record, for a form. */
+        create?: Schema
+        /** JSON Schema of a changed record, for a form. */
+        change?: Schema
+      }
+      /** JSON Schema of a row, for a form. */
+      row: Schema
+    }[]
+  }
   /** Answer the pipelines of the configuration. */
   'list-pipelines': {
     /** The entries. */
