@@ -21,10 +21,17 @@ const kinds: Readonly<Record<string, string>> = {
 /** What gives a record another version. */
 const verbs = ['create', 'update', 'rotate', 'reset', 'reset_password']
 
+/** The type of record that a page of a plugin changes at a path. */
+async function typeAt(path: string): Promise<string | undefined> {
+  const list = path.slice(0, path.lastIndexOf('/'))
+  const pages = await ask<Answers['list-pages']>('GET', '/api/pages').catch(() => undefined)
+  return pages?.data.find(({ routes }) => routes.change?.startsWith(`PATCH ${list}/:`))?.name
+}
+
 /** Who made the version that a change was refused for; undefined where the trail does not say, or not to this user. */
 export async function lastChange({ path }: Refusal): Promise<LastChange | undefined> {
   const [kind = '', target = ''] = path.split('/').slice(-2)
-  const known = kinds[kind]
+  const known = kinds[kind] ?? (await typeAt(path))
   if (known === undefined) return undefined
   const query = {
     target: decodeURIComponent(target),

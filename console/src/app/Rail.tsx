@@ -2,6 +2,7 @@ import { Link, useRouter } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { systemInfo } from '../api/attention.ts'
+import { pluginPages } from '../api/pages.ts'
 import { configurationStatus } from '../api/status.ts'
 import { ago } from '../format.ts'
 import { Icon } from '../parts/Icon.tsx'
@@ -15,8 +16,7 @@ import classes from './Rail.module.css'
 /** The links to the screens that the user may see. Below 720 px it is a drawer, which Escape closes. */
 export function Rail({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const isAdmin = useIsAdmin()
-  const isShown = useIsShown()
-  const groups = rail.map(({ group, screens }) => ({ group, screens: screens.filter(isShown) }))
+  const groups = useRail()
   return (
     <nav
       id="rail"
@@ -51,6 +51,19 @@ export function Rail({ open, onClose }: { readonly open: boolean; readonly onClo
     </nav>
   )
 }
+
+/** The groups of the rail with what the user may see: the screens of the console, then the pages of plugins. */
+export function useRail(): readonly { readonly group: string; readonly screens: readonly RailLink[] }[] {
+  const isShown = useIsShown()
+  const { data: pages = [] } = useQuery(pluginPages)
+  return rail.map(({ group, screens }) => {
+    const own = pages.filter((page) => page.group === group.toLowerCase())
+    const links = own.map(({ name, title, icon }) => ({ path: `/pages/${name}`, name: title, icon }))
+    return { group, screens: [...screens.filter(isShown), ...links] }
+  })
+}
+
+type RailLink = Pick<Screen, 'path' | 'name' | 'icon'>
 
 /** Tells whether the user may see a screen, and whether this console has it. */
 export function useIsShown(): (screen: Screen) => boolean {

@@ -78,6 +78,8 @@ const screens = [
   screen('/members', () => import('../screens/members/index.tsx')),
   screen('/members/new', () => import('../screens/members/NewMember.tsx')),
   screen('/members/$id', () => import('../screens/members/OneMember.tsx')),
+  screen('/pages/$page', () => import('../screens/pages/index.tsx')),
+  screen('/pages/$page/$record', () => import('../screens/pages/index.tsx')),
   screen('$', () => import('../screens/no-page/index.tsx')),
 ]
 

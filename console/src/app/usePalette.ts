@@ -11,8 +11,7 @@ import { toast, toastError } from '../parts/toast.tsx'
 import { namedAs } from '../parts/useNames.ts'
 import type { Listed } from '../parts/useNames.ts'
 import { useIsAdmin } from '../parts/useUser.ts'
-import { rail } from './rail-screens.ts'
-import { useIsShown } from './Rail.tsx'
+import { useRail } from './Rail.tsx'
 import { words } from './words.ts'
 
 /** Something that can be found: a place to go to, or something to do. */
@@ -78,12 +77,9 @@ const entriesOf = (section: string, fields: readonly Field[], within: string): r
 /** What the user may find, screens first; the settings among it once something is typed. */
 export function useEntries(isTyped: boolean): readonly Entry[] {
   const isAdmin = useIsAdmin()
-  const isShown = useIsShown()
+  const rail = useRail()
   const { routesByPath } = useRouter()
-  const shown = [
-    ...rail.flatMap((group) => group.screens).filter(isShown),
-    ...pages.filter((one) => isAdmin || !one.admin),
-  ]
+  const shown = [...rail.flatMap((group) => group.screens), ...pages.filter((one) => isAdmin || !one.admin)]
   const screens = shown.map(({ name, path }) => ({ name, path, kind: words.kinds.screen }))
   const open = lists.filter(({ screen, admin }) => screen in routesByPath && (isAdmin || !admin))
   const { data: records = [] } = useQuery({

@@ -64,10 +64,12 @@ export function FilterBar({ fields, children }: FilterBarProps) {
     takeOff(Object.fromEntries(['search', ...all.map(({ name }) => name)].map((name) => [name, undefined])))
   return (
     <div className={classes.bar} ref={bar}>
-      <AddFilter
-        fields={fields}
-        onAdd={(name, value) => change({ [name]: added(allOf(search, name), value) }, { push: true })}
-      />
+      {fields.length > 0 && (
+        <AddFilter
+          fields={fields}
+          onAdd={(name, value) => change({ [name]: added(allOf(search, name), value) }, { push: true })}
+        />
+      )}
       {chips.map(({ field, value }) => {
         const label = field.values?.find((one) => one.value === value)?.label ?? value
         const words = (field.leaves ? shared.filterIsNot : shared.filterIs)(field.label, label)

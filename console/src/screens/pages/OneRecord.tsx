@@ -1,0 +1,137 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { PluginPage } from '../../api/pages.ts'
+import type { SecretState } from '../../form/control.ts'
+import { fieldsOf } from '../../form/schema.ts'
+import { SchemaForm } from '../../form/SchemaForm.tsx'
+import { Values } from '../../form/Values.tsx'
+import { Button } from '../../parts/Button.tsx'
+import { Card } from '../../parts/Card.tsx'
+import { ConfirmName } from '../../parts/ConfirmName.tsx'
+import { Declared } from '../../parts/Declared.tsx'
+import { Fact, Facts } from '../../parts/Facts.tsx'
+import { Loaded } from '../../parts/Loaded.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { Tag } from '../../parts/Tag.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { shared } from '../../words.ts'
+import { idOf, keysOf, recordOf, send } from './api.ts'
+import type { Row } from './api.ts'
+import { fieldIn, Value } from './columns.tsx'
+import { words } from './words.ts'
+import classes from './pages.module.css'
+
+interface OneRecordProps {
+  readonly page: PluginPage
+  readonly id: string
+}
+
+/** One record: its form, or its values where they are not changed here, and what its plugin counts as facts. */
+export function OneRecord({ page, id }: OneRecordProps) {
+  const query = useQuery(recordOf(page, id))
+  const isInFile = query.data?.['source'] === 'file'
+  return (
+    <Page
+      title={id}
+      aside={isInFile && <Tag>{shared.inFile}</Tag>}
+      actions={query.data && !isInFile && page.routes.delete !== undefined && <Delete page={page} row={query.data} />}
+    >
+      <Loaded query={query} height={420}>
+        {(row) => (
+          <div className={page.facts.length > 0 ? classes.columns : classes.form}>
+            <Card>
+              <Settings page={page} id={id} row={row} reload={query.refetch} />
+            </Card>
+            {page.facts.length > 0 && (
+              <Card title={words.facts}>
+                <Facts>
+                  {page.facts.map((name) => {
+                    const field = fieldIn(page, name)
+                    return (
+                      <Fact key={name} name={field.label}>
+                        <Value field={field} value={row[name]} />
+                      </Fact>
+                    )
+                  })}
+                </Facts>
+              </Card>
+            )}
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+interface SettingsProps extends OneRecordProps {
+  readonly row: Row
+  readonly reload: () => Promise<unknown>
+}
+
+function Settings({ page, id, row, reload }: SettingsProps) {
+  const queries = useQueryClient()
+  const { change: form } = page.forms
+  const { source, declared_at: at, secrets = {} } = row as RowState
+  const all = form ? fieldsOf(form) : page.columns.map((name) => fieldIn(page, name))
+  const fields = all.filter(({ name }) => name !== page.key)
+  if (form === undefined || source === 'file')
+    return (
+      <>
+        {source === 'file' && <Declared at={at ? `${at.file}:${at.line}` : null} />}
+        <Values fields={fields} values={row} secrets={secrets} />
+      </>
+    )
+  return (
+    <SchemaForm
+      fields={fields}
+      values={row}
+      secrets={secrets}
+      reload={reload}
+      save={async (body) => {
+        const now = await send(page, 'change', { row, body })
+        if (now) queries.setQueryData(recordOf(page, id).queryKey, now)
+        void queries.invalidateQueries({ queryKey: [keysOf(page)] })
+        toast(shared.saved)
+      }}
+    />
+  )
+}
+
+/** What records of the gateway have beside their own fields. */
+interface RowState {
+  readonly source?: 'file' | 'database'
+  readonly declared_at?: { readonly file: string; readonly line: number } | null
+  readonly secrets?: Readonly<Record<string, SecretState>>
+}
+
+function Delete({ page, row }: { readonly page: PluginPage; readonly row: Row }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [asks, setAsks] = useState(false)
+  const id = idOf(page, row)
+  return (
+    <>
+      <Button look="danger" icon="trash" onClick={() => setAsks(true)}>
+        {words.delete}
+      </Button>
+      {asks && (
+        <ConfirmName
+          title={words.deleteNamed(id)}
+          name={id}
+          action={words.deleteNamed(id)}
+          onClose={() => setAsks(false)}
+          onConfirm={async () => {
+            await send(page, 'delete', { row })
+            await navigate({ to: `/pages/${page.name}`, search: {} })
+            queries.removeQueries({ queryKey: recordOf(page, id).queryKey })
+            await queries.invalidateQueries({ queryKey: [keysOf(page)] })
+            toast(words.deleted(id))
+          }}
+        >
+          <p>{words.deleteText}</p>
+        </ConfirmName>
+      )}
+    </>
+  )
+}

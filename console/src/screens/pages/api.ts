@@ -1,0 +1,52 @@
+import { queryOptions } from '@tanstack/react-query'
+import { ask, Refusal } from '../../api/ask.ts'
+import type { Method, Query } from '../../api/ask.ts'
+import type { PluginPage } from '../../api/pages.ts'
+import { printed } from '../../form/control.ts'
+import type { Json } from '../../api/json.ts'
+import { pagesOf, readAll } from '../../parts/pages.ts'
+import { words } from './words.ts'
+
+/** A row of a plugin's list. */
+export type Row = Readonly<Record<string, Json>>
+
+type Verb = keyof PluginPage['routes']
+
+/** Begins the keys of the queries of a page. */
+export const keysOf = ({ name }: PluginPage): string => `pages/${name}`
+
+/** The path of one of the routes of a page; `id` is that of the record. */
+export function pathOf({ routes }: PluginPage, verb: Verb, id = ''): string {
+  const [, path = ''] = routes[verb]?.split(' ') ?? []
+  return path.replace(/:\w+/, () => encodeURIComponent(id))
+}
+
+/** The id of the record of a row. */
+export const idOf = ({ key }: PluginPage, row: Row): string => printed(row[key ?? ''])
+
+/** The rows that fit filters, page by page. */
+export const rowsOf = (page: PluginPage, query: Query) => pagesOf<Row>(keysOf(page), pathOf(page, 'list'), query)
+
+/** One record; where no route answers it alone, it is looked for in the list. */
+export const recordOf = (page: PluginPage, id: string) =>
+  queryOptions({
+    queryKey: [keysOf(page), 'one', id],
+    queryFn: async ({ signal }) => {
+      if (page.routes.get !== undefined) return ask<Row>('GET', pathOf(page, 'get', id), { signal })
+      const rows = await readAll<Row>(pathOf(page, 'list'), signal)
+      const found = rows.find((row) => idOf(page, row) === id)
+      if (found) return found
+      const gone = { param: null, code: 'not_found', message: words.noRecord(id) }
+      throw new Refusal(pathOf(page, 'list'), 404, gone, [gone], null)
+    },
+  })
+
+/** Makes, changes or deletes a record; answers the record as it is then, if the route does. */
+export function send(page: PluginPage, verb: Verb, { row, body }: { readonly row?: Row; readonly body?: unknown }) {
+  const [method = ''] = page.routes[verb]?.split(' ') ?? []
+  const version = row?.['version']
+  return ask<Row | undefined>(method as Method, pathOf(page, verb, row && idOf(page, row)), {
+    ...(body === undefined ? {} : { body }),
+    ...(typeof version === 'number' ? { ifMatch: version } : {}),
+  })
+}
