@@ -1,10 +1,11 @@
 import { pluginsLine } from './stage.ts'
 import type { Template } from './stage.ts'
 
-/** A plugin with a record type and an audited action, and its test. */
+/** A plugin with a record type, its page in the console and an audited action, and its test. */
 export function pluginTemplate(name: string): Template & { test(file: string): string } {
   // Records and their lists are called like the plugin.
   const word = name.replaceAll('-', '_')
+  const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ')
   return {
     text: `import { defineAction, definePlugin, defineRecord } from 'sluice'
 import type { ConfigOf } from 'sluice'
@@ -34,6 +35,14 @@ const entry = defineRecord({
   place: '${word}',
   route: '/api/${name}',
   schema,
+  // In the console, at /pages/${word}_entry: a list with these columns, and beside each entry these facts.
+  page: {
+    title: '${title}',
+    group: 'configure',
+    icon: 'book',
+    columns: ['name', 'text', 'closed'],
+    facts: ['source', 'updated_at'],
+  },
 })
 
 /** What answers one route by itself. Its role is checked before it runs. */
@@ -85,6 +94,8 @@ test('an admin closes an entry, and the audit trail says who did', async () => {
   equal((await ask('GET /api/${name}/first', admin)).body.closed, true)
   const { body } = await ask('GET /api/logs/audit?action=${word}_entry.update', admin)
   deepEqual([body.data[0].actor.name, body.data[0].target.name], ['admin', 'first'])
+  const pages = (await ask('GET /api/pages', admin)).body.data
+  equal(pages.find((page: { name: string }) => page.name === '${word}_entry').routes.create, 'POST /api/${name}')
 })
 
 test('a viewer may not close it', async () => {
