@@ -1,5 +1,6 @@
 // Tries the packed file as a newcomer does: installed into an empty folder, started there without a word, asked by its own
-// "curl", given a configuration by "init" and a provider and a plugin with its test beside it. Run by CI; needs the npm registry or its cache.
+// "curl", given a configuration by "init", a provider, a plugin with its test and one with a page of the console beside it.
+// Run by CI; needs Chromium, and the npm registry or its cache.
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,6 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fencedBlocks } from '../../engine/cli/check-file.ts'
+import { openBrowser } from '../console/support/browser.ts'
 import { initialize, stdio } from '../mcp/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -139,6 +141,38 @@ async function ask(url: string, key: string, body: string): Promise<string> {
   return answer.choices[0]?.message.content ?? ''
 }
 
+/** Follows the link of the first start, and makes a record on the page of the plugin "closures". */
+async function makeOnPage(link: string): Promise<void> {
+  const browser = await openBrowser()
+  ok(browser, 'there is no chromium on PATH')
+  try {
+    const page = await browser.newPage()
+    const wrong: string[] = []
+    page.on('pageerror', (error) => wrong.push(String(error)))
+    page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
+    await page.goto(link)
+    await page.getByRole('textbox', { name: 'Username' }).fill('admin')
+    for (const name of ['Password', 'Repeat password'])
+      await page.getByRole('textbox', { name, exact: true }).fill('a long sentence of ours')
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await page.getByRole('link', { name: 'Closures' }).click()
+    await page.getByRole('button', { name: 'New' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('winter')
+    await page.getByRole('combobox', { name: 'Model' }).fill('m')
+    await page.getByRole('option', { name: 'm', exact: true }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: 'winter' }).waitFor()
+    await page.getByRole('link', { name: 'Closures' }).click()
+    await page
+      .getByRole('table', { name: 'Closures' })
+      .getByRole('row', { name: /^winter m planned/ })
+      .waitFor()
+    deepEqual(wrong, [])
+  } finally {
+    await browser.close()
+  }
+}
+
 try {
   const packed = npm(['pack', '--pack-destination', folder], root).trim().split('\n').at(-1) ?? ''
   npm(['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, packed)], folder)
@@ -228,11 +262,15 @@ try {
   match(sluice(['key', 'create', '--name', 'made']), /^sk-sluice-/)
   console.log('a plugin beside it has the engine that runs, in threads too; MCP servers and the console answer')
 
+  write('plugins/closures.ts', readFileSync(join(root, 'test/seams/pages/closures.ts'), 'utf8'))
+  await served([], /#token=/, (output) => makeOnPage(/http\S+#token=\S+/.exec(output)?.[0] ?? ''))
+  console.log('the page of a plugin beside it makes a record, in a browser that was set up')
+
   sluice(['new', 'plugin', 'notes'])
   execFileSync(process.execPath, ['--test'], { cwd: folder, encoding: 'utf8' })
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    '{ "compilerOptions": { "module": "nodenext", "target": "es2024", "strict": true, "noEmit": true, "skipLibCheck": true, "types": [] }, "files": ["acme.ts", "talk.ts", "plugins/notes/index.ts"] }',
+    '{ "compilerOptions": { "module": "nodenext", "target": "es2024", "strict": true, "noEmit": true, "skipLibCheck": true, "types": [] }, "files": ["acme.ts", "talk.ts", "plugins/closures.ts", "plugins/notes/index.ts"] }',
   )
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { stdio: 'inherit' })
   console.log('the test of a new plugin passes, and editors know the types')
