@@ -64,14 +64,15 @@ function declaredPages({ actions, records }: Components): readonly Declared[] {
   return [...records.values(), ...actions.values()].flatMap((owner): Declared[] => {
     const { page } = owner
     if (page === undefined) return []
-    const isRecord = owner.kind === 'record'
-    const path = isRecord ? owner.route : owner.route.split(' ')[1]
+    const path = owner.kind === 'record' ? owner.route : owner.route.split(' ')[1]
     const one = `${path}/:name`
-    const list = isRecord ? at(`GET ${path}`) : owner
-    const changes = isRecord
-      ? { create: at(`POST ${path}`), change: at(`PATCH ${one}`), delete: at(`DELETE ${one}`) }
-      : {}
-    const others = defined({ get: at(`GET ${one}`), ...changes })
+    const list = owner.kind === 'record' ? at(`GET ${path}`) : owner
+    const others = defined({
+      get: at(`GET ${one}`),
+      create: at(`POST ${path}`),
+      change: at(`PATCH ${one}`),
+      delete: at(`DELETE ${one}`),
+    })
     return [{ owner, page, path, ...defined({ list }), others, row: list && rowOf(list) }]
   })
 }
@@ -89,10 +90,10 @@ function rowOf({ route, query, answer, stream }: AnyAction): Row | undefined {
   return isPage && /^GET [^:]+$/.test(route) && isObject(row?.properties) ? (row as Row) : undefined
 }
 
-/** The field of a row that names its record: the parameter of the route of one record, `id`, or `name`. */
-function keyOf({ properties }: Row, { get }: Declared['others']): string | undefined {
-  const param = get?.route.split('/:')[1]
-  return [param, 'id', 'name'].find((name) => name !== undefined && Object.hasOwn(properties, name))
+/** The field of a row that names its record: the parameter of the routes of one record, `id`, or `name`. */
+function keyOf({ properties }: Row, { get, change, delete: remove }: Declared['others']): string | undefined {
+  const params = [get, change, remove].flatMap((action) => action?.route.split('/:')[1] ?? [])
+  return [...params, 'id', 'name'].find((name) => Object.hasOwn(properties, name))
 }
 
 const fields = ['title', 'group', 'icon', 'columns', 'facts']

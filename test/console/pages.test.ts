@@ -186,6 +186,22 @@ describe('console/pages', () => {
     await page.getByText('Nothing fits these filters.').waitFor()
   })
 
+  it('make and delete what an action lists, where the plugin has the routes', async () => {
+    const page = await rig.signedIn('admin', '/pages/visit')
+    await page.getByRole('button', { name: 'New' }).click()
+    await page.getByRole('textbox', { name: 'Visitor' }).fill('Ann')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: '151' }).waitFor()
+    await page.getByText('Ann', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByText('Ann', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('textbox', { name: 'Type 151 to confirm' }).fill('151')
+    await page.getByRole('button', { name: 'Delete 151' }).click()
+    await page.getByRole('table', { name: 'Visits' }).waitFor()
+    expect((await rig.gateway.asAdmin('GET /api/visits?limit=200')).body['data']).to.have.length(150)
+  })
+
   it('are found in the palette', async () => {
     const page = await rig.signedIn('viewer', '/account')
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()

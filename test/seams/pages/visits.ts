@@ -8,7 +8,7 @@ const row = shape.object({
   seconds: { ...shape.number('How long.'), 'x-unit': 's' },
 })
 
-const visits = Array.from({ length: 150 }, (_, at) => ({
+let visits = Array.from({ length: 150 }, (_, at) => ({
   id: at + 1,
   who: `visitor ${at + 1}`,
   at: new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString(),
@@ -36,4 +36,36 @@ const list = defineAction({
   },
 })
 
-export default definePlugin({ name: 'visits', summary: 'Who came, and when.', actions: [list] })
+const add = defineAction({
+  name: 'add-visit',
+  summary: 'Add a visit.',
+  route: 'POST /api/visits',
+  access: { role: 'admin' },
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['who'],
+    properties: { who: { type: 'string', minLength: 1, title: 'Visitor', description: 'Who came.' } },
+  },
+  answer: row,
+  status: 201,
+  writes: { not: 'nothing is kept' },
+  run({ body: { who } }) {
+    const made = { id: visits.length + 1, who, at: '2026-01-02T00:00:00.000Z', seconds: 1 }
+    visits = [...visits, made]
+    return made
+  },
+})
+
+const remove = defineAction({
+  name: 'delete-visit',
+  summary: 'Delete a visit.',
+  route: 'DELETE /api/visits/:id',
+  access: { role: 'admin' },
+  writes: { not: 'nothing is kept' },
+  run({ params }) {
+    visits = visits.filter(({ id }) => String(id) !== params.id)
+  },
+})
+
+export default definePlugin({ name: 'visits', summary: 'Who came, and when.', actions: [list, add, remove] })
