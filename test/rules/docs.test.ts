@@ -125,10 +125,16 @@ describe('the documentation', () => {
       ...(plugins?.files ?? []),
       ...(docs ? filesOf(docs) : []),
     ]
-    const apart = new Set(['plugins/README.md', 'docs/services.md', 'docs/wire-formats.md', 'docs/own-endpoint.md'])
+    const apart = new Set([
+      'plugins/README.md',
+      'docs/services.md',
+      'docs/wire-formats.md',
+      'docs/own-endpoint.md',
+      'docs/first-hour.md',
+    ])
     const wrong = await Promise.all(
-      // The YAML of these pages names what their TypeScript brings, or has fixtures: readme.test.ts and
-      // own-endpoint.test.ts try them together.
+      // The YAML of these pages names what their TypeScript brings, or has fixtures: readme.test.ts,
+      // own-endpoint.test.ts and first-hour.test.ts try them together.
       files
         .filter((file) => file.endsWith('.md') && !apart.has(relative(root, file)))
         .map((file) => checkFile(file, loaded, silent)),
