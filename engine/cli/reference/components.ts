@@ -106,7 +106,21 @@ function describeStage(stage: AnyStage): Component {
 }
 
 function describeAction(action: AnyAction): Component {
-  const { name, summary, route, query, body, answer, status, errors = [], writes, stream, uses = [], timeout } = action
+  const {
+    name,
+    summary,
+    route,
+    query,
+    body,
+    answer,
+    status,
+    errors = [],
+    writes,
+    stream,
+    uses = [],
+    timeout,
+    page,
+  } = action
   const { properties = {} }: { readonly properties?: object } = answer ?? {}
   const written = typeof writes === 'object' ? ('record' in writes ? writes.record : `nothing: ${writes.not}`) : writes
   const { listed, facts } = stabilityOf(action)
@@ -126,10 +140,16 @@ function describeAction(action: AnyAction): Component {
       ...slots('errors', errors),
       ...slots('uses', uses),
       ...within(timeout),
+      ...pageAt(name, page),
     ],
     fields: [...fieldsOf({ properties: parametersOf(query) }, '?'), ...fieldsOf((body ?? {}) as Schema)],
     example: '',
   }
+}
+
+/** Where the console shows it. */
+function pageAt(name: string, page: AnyAction['page']): [string, string][] {
+  return slots('page', page === undefined ? [] : [`/pages/${name}`])
 }
 
 /** A duty with its place: `limit (before)`. */
@@ -289,7 +309,7 @@ function describeService(service: AnyService, { stages, actions, providers, serv
   }
 }
 
-function describeRecord({ name, summary, place, schema, secrets = [], typed }: AnyRecord): Component {
+function describeRecord({ name, summary, place, schema, secrets = [], typed, page }: AnyRecord): Component {
   return {
     kind: 'records',
     name,
@@ -297,6 +317,7 @@ function describeRecord({ name, summary, place, schema, secrets = [], typed }: A
     facts: [
       ...slots('declared in', [place]),
       ...slots('secrets', secrets),
+      ...pageAt(name, page),
       ...(typed === undefined ? [] : slots('further fields', [`those of its type: sluice list ${typed}s`])),
     ],
     fields: fieldsOf(schema as Schema),

@@ -6,6 +6,7 @@ const row = shape.object({
   who: shape.text('Who came.'),
   at: shape.time('When.'),
   seconds: { ...shape.number('How long.'), 'x-unit': 's' },
+  room: shape.object({ floor: shape.integer('Its floor.'), door: shape.text('Its door.') }, {}, 'Where to.'),
 })
 
 let visits = Array.from({ length: 150 }, (_, at) => ({
@@ -13,6 +14,7 @@ let visits = Array.from({ length: 150 }, (_, at) => ({
   who: `visitor ${at + 1}`,
   at: new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString(),
   seconds: 10 * (at + 1),
+  room: { floor: 3, door: 'blue' },
 }))
 
 const list = defineAction({
@@ -26,7 +28,13 @@ const list = defineAction({
     usual: 'id',
   }),
   answer: pageOf(row),
-  page: { title: 'Visits', group: 'watch', icon: 'clock', columns: ['who', 'at', 'seconds'], facts: ['id', 'seconds'] },
+  page: {
+    title: 'Visits',
+    group: 'watch',
+    icon: 'clock',
+    columns: ['who', 'at', 'seconds'],
+    facts: ['seconds', 'room'],
+  },
   run({ query }) {
     const since = query.time('since') ?? 0
     return query.page(
@@ -51,7 +59,13 @@ const add = defineAction({
   status: 201,
   writes: { not: 'nothing is kept' },
   run({ body: { who } }) {
-    const made = { id: visits.length + 1, who, at: '2026-01-02T00:00:00.000Z', seconds: 1 }
+    const made = {
+      id: visits.length + 1,
+      who,
+      at: '2026-01-02T00:00:00.000Z',
+      seconds: 1,
+      room: { floor: 0, door: 'red' },
+    }
     visits = [...visits, made]
     return made
   },

@@ -14,13 +14,20 @@ import { sortsOf } from './filters.ts'
 /** A field of a row by its name. */
 export const fieldIn = ({ row }: PluginPage, name: string): Field => fieldOf(row.properties?.[name] ?? {}, name)
 
+/** A value as text, one of several fields with their names. */
+function textIn(field: Field, value: Json | undefined): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return textOf(field, value, {})
+  const parts = Object.entries(value).map(([name, inner]) => `${fieldOf({}, name).label}: ${printed(inner)}`)
+  return parts.join(', ') || textOf(field, null, {})
+}
+
 const isEmpty = (value: Json | undefined): boolean => value === undefined || value === null || value === ''
 
 /** A value as people read it; whatever it holds stays text. */
 export function Value({ field, value }: { readonly field: Field; readonly value: Json | undefined }) {
   if (field.kind === 'moment' && typeof value === 'string' && !Number.isNaN(Date.parse(value)))
     return <Moment at={value} />
-  return textOf(field, value, {})
+  return textIn(field, value)
 }
 
 /** The columns of a list, as its plugin declares them. */
@@ -35,7 +42,7 @@ export function columnsOf(page: PluginPage): readonly Column<Row>[] {
       number: field.kind === 'number',
       ...(sorts.some((sort) => sort.replace(/^-/, '') === name) ? { sort: name } : {}),
       cell: (row) => (name === key ? <Name id={row[name]} source={row['source']} /> : cellOf(field, row[name])),
-      text: (row) => (isEmpty(row[name]) ? null : textOf(field, row[name], {})),
+      text: (row) => (isEmpty(row[name]) ? null : textIn(field, row[name])),
       ...(leaving(name) in (forms.query.properties ?? {})
         ? { filter: (row) => asked(name, isEmpty(row[name]) ? null : printed(row[name]), textOf(field, row[name], {})) }
         : {}),
