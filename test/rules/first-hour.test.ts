@@ -4,6 +4,7 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { fencedBlocks } from '../../engine/cli/check-file.ts'
+import { settingsFormat } from '../../engine/config/settings.ts'
 import { sandbox } from '../engine/cli/sandbox.ts'
 import { root } from './sources.ts'
 
@@ -15,6 +16,8 @@ const files = fencedBlocks(page, ['ts', 'yaml']).map(({ text }) => {
   return { name: /^(?:\/\/|#) (\S+)\n/.exec(written)?.[1] ?? '', text: written }
 })
 
+const { host, port } = settingsFormat.properties.listen.properties
+
 describe("the page about an author's first hour", () => {
   it('holds in an empty folder, file by file and word for word', async function () {
     this.timeout(300_000)
@@ -25,6 +28,8 @@ describe("the page about an author's first hour", () => {
       'plugins/saying-list.ts',
       'plugins/oracle.test.ts',
     ])
+    const [key = ''] = /sk-[\w-]+/.exec(files[1]?.text ?? '') ?? []
+    expect(page).to.contain(`curl http://${host.default}:${port.default}/v1/`).and.contain(`Bearer ${key}'`)
     const here = await sandbox({ 'package.json': '{ "type": "module" }' })
     const write = async (some: typeof files) => {
       for (const { name, text } of some) await here.write(name, text)
