@@ -35,9 +35,9 @@ export function pagesOf(components: Components): readonly PageView[] {
     if (list === undefined || row === undefined) return []
     const query = parametersOf(list.query)
     return {
+      name,
       facts: [],
       ...page,
-      name,
       ...defined({ key: keyOf(row, others) }),
       actions: { list, ...others },
       query,

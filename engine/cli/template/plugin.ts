@@ -112,6 +112,7 @@ test('a viewer may not close it', async () => {
 ${entry === undefined ? '' : `name its file in the configuration,\n\n${pluginsLine(entry)}\n`}then look at it:
 
   sluice check
-  sluice list actions close-${name}-entry`,
+  sluice list actions close-${name}-entry
+  sluice serve # and see /pages/${word}_entry in the console`,
   }
 }
