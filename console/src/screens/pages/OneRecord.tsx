@@ -73,8 +73,9 @@ function Settings({ page, id, row, reload }: SettingsProps) {
   const queries = useQueryClient()
   const { change: form } = page.forms
   const { source, declared_at: at, secrets = {} } = row as RowState
-  const all = form ? fieldsOf(form) : page.columns.map((name) => fieldIn(page, name))
-  const fields = all.filter(({ name }) => name !== page.key)
+  const fields = form
+    ? fieldsOf(form).filter(({ name }) => name !== page.key)
+    : page.columns.map((name) => fieldIn(page, name))
   if (form === undefined || source === 'file')
     return (
       <>
