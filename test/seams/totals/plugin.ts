@@ -21,12 +21,19 @@ const totals = defineService({
   summary: 'Counts the requests of all processes.',
   open({ firstProcess }) {
     let count = 0
-    const last = firstProcess?.report(module, () => ({ count }))
+    let closes = false
+    const last = firstProcess?.report(module, () => ({ count, closes }))
     const view: Totals = {
       count: () => void (count += 1),
       ask: async (question) => firstProcess?.ask(module, question, 1_000),
     }
-    return { configure: () => ({ view }), close: () => last?.() }
+    return {
+      configure: () => ({ view }),
+      close() {
+        closes = true
+        return last?.()
+      },
+    }
   },
 })
 

@@ -10,6 +10,13 @@ import { freePort } from '../../support/free-port.ts'
 const route = (name: string, path: string, stage: string) =>
   `  - { name: ${name}, summary: s., public: true, routes: [GET ${path}], stages: [${stage}] }\n`
 
+interface Said {
+  readonly sum: number
+  readonly ended: number
+  /** How many processes sent a last report. */
+  readonly closed: number
+}
+
 describe('seams/totals', function () {
   this.timeout(120_000)
   let here: Sandbox
@@ -47,7 +54,7 @@ describe('seams/totals', function () {
       asking.on('error', () => resolve(undefined))
       asking.end()
     })
-  const said = async () => (await get('/sum'))?.['said'] as { readonly sum: number; readonly ended: number } | undefined
+  const said = async () => (await get('/sum'))?.['said'] as Said | undefined
   const summed = async (wanted: number) => {
     for (;;) {
       const { sum } = (await said()) ?? {}
@@ -80,6 +87,8 @@ describe('seams/totals', function () {
       process.kill(pid, signal)
       await serving.until(() => serves().length === 2 + ends)
       while ((await said())?.ended !== ends);
+      // Only the one that ended in order could say so.
+      expect((await said())?.closed).to.equal(1)
       await summed(counted)
     }
   })
