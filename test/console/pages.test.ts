@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { until } from '../support/until.ts'
 import { axe, sticksOut, startConsole } from './support/browser.ts'
 import type { SignedInRig } from './support/browser.ts'
 import { payloads } from './support/payloads.ts'
@@ -92,11 +93,9 @@ describe('console/pages', () => {
     await table(page)
       .getByRole('row', { name: /winter/ })
       .waitFor()
-    expect(
-      await table(page)
-        .getByRole('row', { name: /spring/ })
-        .count(),
-    ).to.equal(0)
+    await table(page)
+      .getByRole('row', { name: /spring/ })
+      .waitFor({ state: 'detached' })
     expect((await rig.gateway.asAdmin('GET /api/closures/spring')).status).to.equal(404)
   })
 
@@ -177,8 +176,13 @@ describe('console/pages', () => {
     const page = await rig.signedIn('admin', '/pages/visit')
     const visits = page.getByRole('table', { name: 'Visits' })
     await visits.getByRole('row', { name: /^visitor 1 / }).waitFor()
-    await page.getByRole('button', { name: 'Load more' }).click()
-    await page.getByRole('button', { name: 'Load more' }).waitFor({ state: 'detached' })
+    // The next page is loaded by coming near the end; rows out of view are not in the document.
+    await until(async () => {
+      await page
+        .getByRole('group', { name: 'Visits' })
+        .evaluate((region) => region.scrollTo({ top: region.scrollHeight, behavior: 'instant' }))
+      return (await visits.getByRole('row', { name: /^visitor 150 / }).count()) > 0
+    })
     await page.goto('/pages/visit/149')
     const facts = page.getByRole('region', { name: 'Facts' })
     await facts.getByText('1490 s', { exact: true }).waitFor()
