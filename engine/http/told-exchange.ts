@@ -28,12 +28,46 @@ export function tellExchange(
   }
 }
 
+/** All fields of a message, so that none has to be added to it: that would move the others each time. */
+const blank = {
+  id: undefined,
+  pipeline: undefined,
+  configVersion: undefined,
+  protocol: undefined,
+  parent: undefined,
+  transport: undefined,
+  method: undefined,
+  path: undefined,
+  route: undefined,
+  trace: undefined,
+  status: undefined,
+  result: undefined,
+  bytes: undefined,
+  firstByte: undefined,
+  lastByte: undefined,
+  firstContent: undefined,
+  lastContent: undefined,
+  key: undefined,
+  member: undefined,
+  tags: undefined,
+  operation: undefined,
+  stream: undefined,
+  requested: undefined,
+  model: undefined,
+  record: undefined,
+  provider: undefined,
+  tries: undefined,
+  losses: undefined,
+  bill: undefined,
+  duration: undefined,
+} satisfies Readonly<Partial<Record<keyof ToldExchange, undefined>>>
+
 function begun(
   { name, version, protocol }: CompiledPipeline,
   { ingress }: Bag,
   { id, parent, trace }: ExchangeScope,
 ): Message {
-  const message: Message = { id, pipeline: name }
+  const message = { ...blank, id, pipeline: name } as object as Message
   if (version !== undefined) message.configVersion = version
   if (protocol !== undefined) message.protocol = protocol
   if (parent !== undefined) message.parent = parent
@@ -72,9 +106,10 @@ function addKnown(
   }
   if (model) {
     message.model = model.model.name
-    message.record = model.model.pattern ?? model.model.name
     message.provider = model.provider.name
   }
+  const record = model?.model ?? target?.model
+  if (record) message.record = record.pattern ?? record.name
   message.tries = model !== undefined || scope.notes.has('tries') ? scope.attempt : 0
   const losses = lossesIn(slots)
   if (losses.length > 0) message.losses = losses

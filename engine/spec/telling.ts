@@ -76,7 +76,10 @@ export interface ToldExchange extends ToldEnd, ExchangeFacts {
   stream?: boolean
   /** The name by which the client asked for a model, or its beginning; absent: it names none that is known. */
   requested?: string
-  /** The model that served, or was tried last, and its record: another name if that is a pattern (`openai/*`). */
+  /**
+   * The model that served, or was tried last. `record` is the name of its record, another one if that is a pattern
+   * (`openai/*`); if none was tried, the record that the client asked for.
+   */
   model?: string
   record?: string
   provider?: string

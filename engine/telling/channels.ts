@@ -22,26 +22,27 @@ export class Channels<M extends ToldEnd> {
     return this.#end.hasSubscribers || this.#start.hasSubscribers || this.#error.hasSubscribers
   }
 
-  /**
-   * Publishes the start. The returned function publishes the end, with an optional error and further fields.
-   * @param later takes the end, to be published at another time
-   */
-  begin(message: M, later?: (publish: () => void) => void): (error?: ToldError, known?: Partial<M>) => void {
+  start(message: M): void {
+    this.#start.publish(message)
+  }
+
+  end(message: M): void {
+    if (message.error !== undefined) this.#error.publish(message)
+    this.#end.publish(message)
+  }
+
+  /** Publishes the start. The returned function publishes the end, with an optional error and further fields. */
+  begin(message: M): (error?: ToldError, known?: Partial<M>) => void {
     const started = performance.now()
     let over = false
-    this.#start.publish(message)
+    this.start(message)
     return (error, known) => {
       if (over) return
       over = true
       Object.assign(message, known)
       message.duration = performance.now() - started
       if (error !== undefined) message.error = error
-      const publish = () => {
-        if (error !== undefined) this.#error.publish(message)
-        this.#end.publish(message)
-      }
-      if (later === undefined) publish()
-      else later(publish)
+      this.end(message)
     }
   }
 }

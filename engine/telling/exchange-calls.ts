@@ -1,16 +1,23 @@
 import { performance } from 'node:perf_hooks'
 import type { Slots } from '../spec/slots.ts'
 import type { CallFacts, TellingCall } from '../spec/call-facts.ts'
-import type { ToldCall, ToldExchange } from '../spec/telling.ts'
+import type { ToldCall, ToldError, ToldExchange } from '../spec/telling.ts'
 import type { Cost, Metered } from '../spec/usage.ts'
+import { calls } from './channels.ts'
 
-/** A call of an exchange, about which stages tell facts. */
-class Calling implements TellingCall {
+/** A call of a provider that somebody listens to. A single object, because there is one per request. */
+export class CallUnderWay implements TellingCall {
   readonly message: ToldCall
   readonly began = performance.now()
+  readonly #among: ExchangeCalls | undefined
+  #isOver = false
 
-  constructor(message: ToldCall) {
+  /** @param among the calls of its exchange, which publish its end */
+  constructor(message: ToldCall, among: ExchangeCalls | undefined) {
     this.message = message
+    this.#among = among
+    among?.add(this)
+    calls.start(message)
   }
 
   get keeps(): boolean {
@@ -26,6 +33,21 @@ class Calling implements TellingCall {
     this.message.firstContent ??= after
     this.message.lastContent = after
   }
+
+  /** It has ended, or failed; only the first end counts. */
+  over(error?: ToldError): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.message.duration = performance.now() - this.began
+    if (error !== undefined) this.message.error = error
+    if (this.#among === undefined || this.#among.isOver) calls.end(this.message)
+  }
+
+  /** Its answer is not read to the end. */
+  cancel(): void {
+    if (!this.#isOver) this.message.cancelled = true
+    this.over()
+  }
 }
 
 /**
@@ -33,48 +55,49 @@ class Calling implements TellingCall {
  * cost is known only then.
  */
 export class ExchangeCalls {
-  readonly #calls: Calling[] = []
-  readonly #ends: (() => void)[] = []
+  /** Nearly always one: a list that grows from nothing takes room for seventeen. */
+  #calls: CallUnderWay[] | undefined
+  /** Whether the exchange is over. */
+  isOver = false
   /** The exchange, if it is told itself. */
   exchange: ToldExchange | undefined
 
   /** The one that began last. */
-  get last(): TellingCall | undefined {
-    return this.#calls.at(-1)
+  get last(): CallUnderWay | undefined {
+    return this.#calls?.at(-1)
   }
 
-  begin(message: ToldCall): void {
-    this.#calls.push(new Calling(message))
+  add(call: CallUnderWay): void {
+    if (this.#calls) this.#calls.push(call)
+    else this.#calls = [call]
   }
-
-  /** Publishes an end when the exchange is over. */
-  readonly later = (publish: () => void): void => void this.#ends.push(publish)
 
   /** Adds when the content of the stream came that was sent on, in milliseconds since a moment. */
   addContentTimes(exchange: { firstContent?: number; lastContent?: number }, started: number): void {
-    const last = this.#calls.at(-1)
-    const { firstContent, lastContent } = last?.message ?? {}
-    if (last === undefined || firstContent === undefined || lastContent === undefined) return
+    const { last } = this
+    if (last?.message.firstContent === undefined || last.message.lastContent === undefined) return
     const before = last.began - started
-    exchange.firstContent = before + firstContent
-    exchange.lastContent = before + lastContent
+    exchange.firstContent = before + last.message.firstContent
+    exchange.lastContent = before + last.message.lastContent
   }
 
   /** The exchange is over. What was measured belongs to the last call: after an answer nothing is tried again. */
   end({ measurement, bill }: Partial<Slots>): void {
-    const message = this.#calls.at(-1)?.message
+    this.isOver = true
+    if (this.#calls === undefined) return
+    const message = this.last?.message
     const metered = message && meteredIn(measurement)
     if (metered && !metered.unasked) {
       message.metered = metered
-      if (bill) message.cost = this.#restOf(bill.cost)
+      if (bill) message.cost = this.#restOf(bill.cost, this.#calls)
     }
-    for (const publish of this.#ends.splice(0)) publish()
+    for (const call of this.#calls) if (call.message.duration !== undefined) calls.end(call.message)
   }
 
   /** What of a cost is left for the last call. */
-  #restOf(cost: Cost): Cost {
-    if (cost.micros === undefined) return cost
-    const before = this.#calls.slice(0, -1).reduce((sum, { message }) => sum + (message.cost?.micros ?? 0), 0)
+  #restOf(cost: Cost, all: readonly CallUnderWay[]): Cost {
+    if (cost.micros === undefined || all.length === 1) return cost
+    const before = all.slice(0, -1).reduce((sum, { message }) => sum + (message.cost?.micros ?? 0), 0)
     return { ...cost, micros: Math.max(0, cost.micros - before) }
   }
 }
@@ -83,7 +106,9 @@ export class ExchangeCalls {
 function meteredIn(measurement: Slots['measurement'] | undefined): Metered | undefined {
   try {
     if (measurement === undefined) return undefined
-    const { complete: _, failure: __, losses: ___, ...metered } = measurement.read()
+    const read = measurement.read()
+    if (read.failure === undefined && read.losses.length === 0) return read
+    const { complete: _, failure: __, losses: ___, ...metered } = read
     return metered
   } catch {
     return undefined

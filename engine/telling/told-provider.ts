@@ -4,8 +4,9 @@ import type { Answer, Call, Dial, Offer, Provider } from '../spec/open-provider.
 import type { Flow, Sink, Source } from '../spec/source.ts'
 import type { Scope, TraceContext } from '../spec/scope.ts'
 import type { CallFacts } from '../spec/call-facts.ts'
-import type { ToldCall, ToldError } from '../spec/telling.ts'
+import type { ToldCall } from '../spec/telling.ts'
 import { calls, toldError } from './channels.ts'
+import { CallUnderWay } from './exchange-calls.ts'
 import type { ExchangeCalls } from './exchange-calls.ts'
 
 /** Facts about an open provider. */
@@ -39,9 +40,9 @@ function sendTold(send: (call: Call) => Promise<Answer>, call: Call, callee: Cal
   const asked: Facts = { operation, protocol, model, streamed }
   if (record !== undefined) asked.record = record
   if (trace !== undefined) asked.trace = trace
-  return tellCall(callee, scope, asked, (own) =>
-    send(own === call.trace ? call : { ...call, ...(own && { trace: own }) }),
-  )
+  const made = begin(callee, scope, asked)
+  const own = made.message.trace
+  return new ToldAnswer(send(own === call.trace ? call : { ...call, ...(own && { trace: own }) }), made)
 }
 
 /** Tells of a call that `send` makes, with the trace context that subscribers have left. */
@@ -52,14 +53,14 @@ export function tellCall(
   send: (trace: TraceContext | undefined) => Promise<Answer>,
 ): Promise<Answer> {
   if (!isHeard(scope)) return send(facts.trace)
-  const { message, over } = begin(callee, scope, facts)
-  return new ToldAnswer(send(message.trace), message, over)
+  const call = begin(callee, scope, facts)
+  return new ToldAnswer(send(call.message.trace), call)
 }
 
 async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, callee: Callee): Promise<Dialed> {
   const { scope, operation, protocol, model, record, trace = scope.trace } = asked
   if (!isHeard(scope)) return dial(trace === asked.trace ? asked : { ...asked, ...(trace ? { trace } : {}) })
-  const { message, over } = begin(callee, scope, {
+  const call = begin(callee, scope, {
     operation,
     protocol,
     model,
@@ -68,9 +69,14 @@ async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, call
     ...(record === undefined ? {} : { record }),
     ...(trace ? { trace } : {}),
   })
-  const started = performance.now()
-  const dialed = await dial({ ...asked, ...(message.trace ? { trace: message.trace } : {}) }).catch(over.failed)
-  message.firstByte = performance.now() - started
+  const { message } = call
+  const dialed = await dial({ ...asked, ...(message.trace ? { trace: message.trace } : {}) }).catch(
+    (error: unknown) => {
+      call.over(toldError(error))
+      throw error
+    },
+  )
+  message.firstByte = performance.now() - call.began
   return {
     protocol: dialed.protocol,
     attach: (sink) =>
@@ -78,19 +84,11 @@ async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, call
         message: (bytes, binary) => sink.message(bytes, binary),
         drained: () => sink.drained(),
         closed(...how) {
-          over.ended()
+          call.over()
           return sink.closed(...how)
         },
       }),
   }
-}
-
-/** The ways a call can end; only the first one counts. */
-interface Over {
-  readonly ended: () => void
-  readonly cancelled: () => void
-  readonly failed: (thrown: unknown) => never
-  readonly broke: (error: ToldError) => void
 }
 
 type Asked = Pick<ToldCall, 'operation' | 'protocol' | 'model' | 'record' | 'trace'>
@@ -105,27 +103,30 @@ function isHeard(scope: Scope): boolean {
   return calls.heard || callsOf(scope) !== undefined
 }
 
-function begin(
-  { name, type }: Pick<Callee, 'name' | 'type'>,
-  scope: Scope,
-  asked: Facts,
-): { readonly message: ToldCall; readonly over: Over } {
-  const message: ToldCall = { exchange: scope.id, attempt: scope.attempt, provider: name, type, ...asked }
-  const kept = callsOf(scope)
-  kept?.begin(message)
-  const tell = calls.begin(message, kept?.later)
-  const over: Over = {
-    ended: () => tell(),
-    cancelled: () => tell(undefined, { cancelled: true }),
-    failed(thrown) {
-      tell(toldError(thrown))
-      throw thrown
-    },
-    broke: tell,
-  }
+function begin({ name, type }: Pick<Callee, 'name' | 'type'>, scope: Scope, asked: Facts): CallUnderWay {
+  // With room for what is known later: each further field would move the others.
+  const message = {
+    exchange: scope.id,
+    attempt: scope.attempt,
+    provider: name,
+    type,
+    firstByte: undefined,
+    duration: undefined,
+    streamed: undefined,
+    lane: undefined,
+    asked: undefined,
+    metered: undefined,
+    cost: undefined,
+    server: undefined,
+    operation: undefined,
+    model: undefined,
+    record: undefined,
+  } as object as ToldCall
+  Object.assign(message, asked)
+  const call = new CallUnderWay(message, callsOf(scope))
   // A reader that never opens the answer does not report it.
-  scope.onEnd?.(over.cancelled)
-  return { message, over }
+  scope.onEnd?.(() => call.cancel())
+  return call
 }
 
 /**
@@ -135,17 +136,14 @@ function begin(
 class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
   readonly [Symbol.toStringTag] = 'Promise'
   readonly #sent: Promise<Answer>
-  readonly #message: ToldCall
-  readonly #over: Over
-  readonly #began = performance.now()
+  readonly #call: CallUnderWay
   #body: Source | undefined
   #sink: Sink | undefined
   #flow: Flow | undefined
 
-  constructor(sent: Promise<Answer>, message: ToldCall, over: Over) {
+  constructor(sent: Promise<Answer>, call: CallUnderWay) {
     this.#sent = sent
-    this.#message = message
-    this.#over = over
+    this.#call = call
   }
 
   then<A = Answer, B = never>(
@@ -158,7 +156,7 @@ class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
         return answered ? answered(told) : (told as A)
       },
       (error: unknown) => {
-        this.#over.broke(toldError(error))
+        this.#call.over(toldError(error))
         if (failed) return failed(error)
         throw error
       },
@@ -184,12 +182,12 @@ class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
   }
 
   end(): void {
-    this.#over.ended()
+    this.#call.over()
     this.#sink?.end()
   }
 
   fail(error: Error): void {
-    this.#over.broke(toldError(error))
+    this.#call.over(toldError(error))
     this.#sink?.fail(error)
   }
 
@@ -202,13 +200,14 @@ class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
   }
 
   cancel(reason: Error): void {
-    this.#over.cancelled()
+    this.#call.cancel()
     this.#flow?.cancel(reason)
   }
 
   #begun(answer: Answer): Answer {
-    this.#message.status = answer.status
-    this.#message.firstByte ??= performance.now() - this.#began
+    const { message, began } = this.#call
+    message.status = answer.status
+    message.firstByte ??= performance.now() - began
     this.#body = answer.body
     return { status: answer.status, headers: answer.headers, body: this }
   }
@@ -228,36 +227,36 @@ function neutralParts(answers: Answers, callee: Callee): NonNullable<Provider['a
   return Object.fromEntries(parts) as NonNullable<Provider['answer']>
 }
 
-function respondTold(
-  respond: () => Events | Promise<unknown>,
-  { message, over }: ReturnType<typeof begin>,
-): Events | Promise<unknown> {
-  const started = performance.now()
+function respondTold(respond: () => Events | Promise<unknown>, call: CallUnderWay): Events | Promise<unknown> {
+  const failed = (error: unknown) => {
+    call.over(toldError(error))
+    throw error
+  }
   let answer: Events | Promise<unknown>
   try {
     answer = respond()
   } catch (thrown) {
-    return over.failed(thrown)
+    return failed(thrown)
   }
-  if (Symbol.asyncIterator in answer)
-    return toldEvents(answer, over, () => (message.firstByte ??= performance.now() - started))
+  if (Symbol.asyncIterator in answer) return toldEvents(answer, call)
   return answer.then((reply) => {
-    over.ended()
+    call.over()
     return reply
-  }, over.failed)
+  }, failed)
 }
 
-async function* toldEvents(events: Events, over: Over, arrived: () => void): Events {
+async function* toldEvents(events: Events, call: CallUnderWay): Events {
   try {
     for await (const event of events) {
-      arrived()
-      if (event.type === 'failure') over.broke({ code: 'upstream_error' })
+      call.message.firstByte ??= performance.now() - call.began
+      if (event.type === 'failure') call.over({ code: 'upstream_error' })
       yield event
     }
-    over.ended()
+    call.over()
   } catch (thrown) {
-    over.failed(thrown)
+    call.over(toldError(thrown))
+    throw thrown
   } finally {
-    over.cancelled()
+    call.cancel()
   }
 }
