@@ -12,6 +12,8 @@ export interface Principal {
   readonly owner?: string
   /** Labels of an API key, which rows of the request log repeat. */
   readonly tags?: Readonly<Record<string, string>>
+  /** Whether an API key may read metrics. */
+  readonly metrics?: boolean
 }
 
 /** Who asks for a change, for those who record it. */

@@ -22,10 +22,10 @@ export default defineStage({
     additionalProperties: false,
     properties: {
       with: {
-        enum: ['key', 'session', 'either', 'action'],
+        enum: ['key', 'session', 'either', 'action', 'scraper'],
         default: 'key',
         description:
-          'Credentials to accept: an API key, the token of a session, either, or those that the action of the request says; nobody is asked for a public one.',
+          'Credentials to accept: an API key, the token of a session, either, or those that the action of the request says; nobody is asked for a public one. "scraper": a session, or an API key that may read metrics; nobody is asked while telemetry.metrics.access is open.',
       },
       role: {
         enum: ['viewer', 'admin'],
@@ -41,7 +41,7 @@ export default defineStage({
       },
     },
   } as const,
-  uses: ['sessions', 'api_keys', 'limits'],
+  uses: ['sessions', 'api_keys', 'limits', 'metrics'],
   needs: ['ingress'],
   provides: [],
   gives: ['principal'],
@@ -50,7 +50,7 @@ export default defineStage({
     if (shows === 'key' || usersOf('sessions').length > 0) return
     report(['with'], 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one')
   },
-  build({ with: shows, role, also }, { pipeline, refused }, { sessions, api_keys: keys, limits }) {
+  build({ with: shows, role, also }, { pipeline, refused }, { sessions, api_keys: keys, limits, metrics }) {
     if (role !== undefined && shows === 'key')
       throw new Refusal('API keys have no role; say "with: session" or "with: either"', ['role'])
     if (also !== undefined && shows === 'key') throw new Refusal('API keys have no sessions', ['also'])
@@ -63,7 +63,9 @@ export default defineStage({
       }
       const more: Also = new Set(wanted.also)
       const open = async () =>
-        shows === 'either' ? byEither(headers, keys, sessions, more) : bySession(headers, sessions, more)
+        shows === 'session' || shows === 'action'
+          ? bySession(headers, sessions, more)
+          : byEither(headers, keys, sessions, more)
       const principal = await open().catch(async (error: unknown) => {
         const isPending = error instanceof GatewayError && error.code === 'password_change_required'
         const pending = isPending ? await sessions.find(bearerToken(headers) ?? '', anySession) : undefined
@@ -72,6 +74,14 @@ export default defineStage({
       return isOfRole(principal, wanted.role) ? { principal } : refuse(principal, new GatewayError('forbidden'))
     }
     if (shows === 'key') return ({ ingress }) => byKey(ingress, keys, limits)
+    if (shows === 'scraper')
+      return async (slots, scope) => {
+        // What is switched off is not there for anybody.
+        if (metrics.access === 'open' || !metrics.enabled) return { principal: anyone }
+        const found = await member(slots, scope, { action: pipeline.name })
+        if (found.principal.kind === 'key' && found.principal.metrics !== true) throw new GatewayError('forbidden')
+        return found
+      }
     if (shows !== 'action') return (slots, scope) => member(slots, scope, { action: pipeline.name, role, also })
     if ((role ?? also) !== undefined) throw new Refusal('the action says who may run it', [role ? 'role' : 'also'])
     const { actionAt } = pipeline
@@ -92,6 +102,9 @@ interface Wanted {
   readonly role?: Parameters<typeof isOfRole>[1] | undefined
   readonly also?: readonly ('pending' | 'over')[] | undefined
 }
+
+/** Who reads metrics that are open to anybody. */
+const anyone: Principal = { kind: 'key', id: 'anyone', name: 'anyone' }
 
 const anySession: Also = new Set(['pending', 'over'])
 

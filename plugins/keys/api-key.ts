@@ -73,6 +73,7 @@ const schema = {
       minLength: 1,
       description: 'Date, or date and time (RFC 3339), after which the key is rejected.',
     },
+    metrics: { type: 'boolean', description: 'Whether the key may read the metrics of the gateway; default: false.' },
     disabled: { type: 'boolean', description: 'Whether the key is rejected for the time being; default: false.' },
   },
 } as const
@@ -88,6 +89,7 @@ export interface ApiKey {
   readonly tags?: Readonly<Record<string, string>>
   /** RFC 3339. */
   readonly expires_at?: string
+  readonly metrics?: boolean
   readonly disabled?: boolean
 }
 

@@ -39,11 +39,16 @@ const declaredAt = shape.object(
   'Where the configuration file declares it.',
 )
 
+const metrics = shape.flag('It may read the metrics of the gateway.')
+
 /** JSON Schema of an API key. */
-export const keyShape = shape.object(keyFields, { declared_at: declaredAt })
+export const keyShape = shape.object(keyFields, { declared_at: declaredAt, metrics })
 
 /** JSON Schema of an API key with its text. */
-export const textShape = shape.object({ ...keyFields, key: shape.text('Its text, which is told only here.') })
+export const textShape = shape.object(
+  { ...keyFields, key: shape.text('Its text, which is told only here.') },
+  { metrics },
+)
 
 /** A stored key as an answer, with its version as entity tag. */
 export function answeredKey(body: JsonObject, location?: string) {
@@ -163,6 +168,7 @@ export class KeyAnswers {
       disabled: fields.disabled ?? false,
       state,
       source: stored ? 'database' : 'file',
+      ...(fields.metrics === true && { metrics: true }),
       ...(declared?.declaredAt && { declared_at: { ...declared.declaredAt } }),
       created_at: textOf(stored?.createdAt),
       created_by: stored?.createdBy ?? null,

@@ -15,6 +15,12 @@ const owner = {
   description: 'Id of the member whose models, budget and limits bind the key, too; null: nobody.',
 } as const
 
+const metrics = {
+  type: ['boolean', 'null'],
+  title: 'Metrics',
+  description: 'Whether the key may read the metrics of the gateway; default: false.',
+} as const
+
 const others = {
   models: { ...names, title: 'Models', description: 'Models that the key may use, by name or alias; null: all.' },
   budget: budgetSchema,
@@ -47,7 +53,7 @@ export type Whose = 'all' | 'own'
 
 /** Schemas of the bodies that create a key. What a member creates is his own. */
 export const creationBodies: Readonly<Record<Whose, JsonObject>> = {
-  all: bodyOf({ name, owner, ...others }),
+  all: bodyOf({ name, owner, ...others, metrics }),
   own: bodyOf({ name, ...others }),
 }
 
@@ -76,7 +82,7 @@ export function placeOf(verb: string, of: Whose) {
 /** The fields of a body. It has a name and no null, and was accepted by its schema. */
 export function fieldsIn(body: JsonObject): KeyFields {
   const { rate_limit: rateLimit, mcp_servers: mcpServers, expires_at: expires } = body
-  const { tags = {}, disabled } = body as { readonly tags?: Record<string, string>; readonly disabled?: boolean }
+  const { tags = {}, disabled, metrics: reads } = body as Pick<KeyFields, 'tags' | 'disabled' | 'metrics'>
   return defined({
     name: body['name'] as string,
     owner: body['owner'] as string | undefined,
@@ -86,6 +92,7 @@ export function fieldsIn(body: JsonObject): KeyFields {
     mcpServers: mcpServers as readonly string[] | undefined,
     tags: Object.keys(tags).length > 0 ? tags : undefined,
     expiresAt: typeof expires === 'string' ? momentIn(expires) : undefined,
+    metrics: reads === true ? true : undefined,
     disabled: disabled === true ? true : undefined,
   })
 }

@@ -15,6 +15,8 @@ export interface KeyFields {
   readonly tags?: Tags
   /** Milliseconds since 1970. */
   readonly expiresAt?: number
+  /** Whether it may read the metrics of the gateway. */
+  readonly metrics?: boolean
   readonly disabled?: boolean
   /** Who disabled it: its owner himself; absent: an admin. */
   readonly disabledBy?: 'owner'
@@ -114,7 +116,7 @@ export function isDisabled(key: KnownKey, ownerOf: FindOwner): boolean {
 
 /** The holder of a key. */
 export function principalOf({ id, fields }: Pick<KnownKey, 'id' | 'fields'>, ownerOf: FindOwner): Principal {
-  const { name, owner, models, tags } = fields
+  const { name, owner, models, tags, metrics } = fields
   const own = models && new Set(models)
   const allowed = owner === undefined ? own : narrower(own, ownerOf(owner)?.models)
   return Object.freeze({
@@ -123,6 +125,7 @@ export function principalOf({ id, fields }: Pick<KnownKey, 'id' | 'fields'>, own
     name,
     ...(owner !== undefined && { owner }),
     ...(tags && { tags }),
+    ...(metrics === true && { metrics }),
     ...(allowed && { models: allowed }),
   })
 }

@@ -46,7 +46,20 @@ const byOwner = 2
 
 /** The columns of fields. */
 export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'name'> {
-  const { name, owner, models, budget, rateLimit, mcpServers, tags, expiresAt, disabled, disabledBy, granted } = fields
+  const {
+    name,
+    owner,
+    models,
+    budget,
+    rateLimit,
+    mcpServers,
+    tags,
+    expiresAt,
+    disabled,
+    disabledBy,
+    granted,
+    metrics,
+  } = fields
   const text = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
   return {
     name,
@@ -59,6 +72,7 @@ export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'na
     tags: text(tags),
     granted: text(granted),
     expires_at: expiresAt ?? null,
+    metrics: metrics === true ? 1 : 0,
     disabled: disabled === true ? (disabledBy === 'owner' ? byOwner : 1) : 0,
   }
 }
@@ -101,6 +115,7 @@ export function keyOf(row: KeyRow): KnownKey {
   if (row.tags !== null) fields.tags = objectIn(row.tags) as Tags
   if (row.granted !== null) fields.granted = objectIn(row.granted)
   if (row.expires_at !== null) fields.expiresAt = row.expires_at
+  if (row.metrics !== 0) fields.metrics = true
   if (row.disabled !== 0) fields.disabled = true
   if (row.disabled === byOwner) fields.disabledBy = 'owner'
   if (row.created_by !== null) stored.createdBy = row.created_by

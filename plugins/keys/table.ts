@@ -37,6 +37,8 @@ export interface ApiKeysTable {
   granted: string | null
   /** 0, or 1 if an admin, 2 if its owner has disabled the key. */
   disabled: Generated<number>
+  /** 1: it may read metrics. */
+  metrics: Generated<number>
   version: Generated<number>
   created_by: string | null
   updated_at: number | null
@@ -160,6 +162,15 @@ export const migrations: readonly ServiceMigration[] = [
     name: '6-granted',
     async up(queries) {
       await queries.schema.alterTable('api_keys').addColumn('granted', 'text').execute()
+    },
+  },
+  {
+    name: '7-metrics',
+    async up(queries) {
+      await queries.schema
+        .alterTable('api_keys')
+        .addColumn('metrics', 'bigint', (column) => column.notNull().defaultTo(0))
+        .execute()
     },
   },
 ]

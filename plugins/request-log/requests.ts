@@ -1,6 +1,6 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
 import { duration } from '../../engine/kit.ts'
-import type { RowCounters, Scope, Source, Tables } from '../../engine/index.ts'
+import type { RowCounters, Scope, Services, Source, Tables } from '../../engine/index.ts'
 import { Captures, contextOf } from './captures.ts'
 import type { Capture } from './captures.ts'
 import type { CleanedUp, Cleanup } from './cleanup.ts'
@@ -97,6 +97,19 @@ const timing = () => import('./pipeline-times.ts')
 const cleaning = () => import('./cleanup.ts')
 const adding = () => import('./earlier-rows.ts')
 
+/** Measures the rows that this process hands in. */
+function measure(metrics: Services['metrics'], view: Pick<Requests, 'counters'>): void {
+  const help = 'Rows of the request log, by what came of them.'
+  const rows = metrics.counter({ name: 'sluice_log_rows_total', help, labels: { outcome: ['written', 'lost'] } })
+  const queue = metrics.gauge({ name: 'sluice_log_queue', help: 'Rows of the request log that wait.', across: 'sum' })
+  metrics.onRead('requests', () => {
+    const { written, dropped, pending } = view.counters
+    rows({ outcome: 'written' }).set(written)
+    rows({ outcome: 'lost' }).set(dropped)
+    queue({}).set(pending)
+  })
+}
+
 export default defineService({
   name: 'requests',
   summary: 'The request log: a row of every exchange.',
@@ -105,6 +118,7 @@ export default defineService({
   seals: [{ table: 'requests_captures', key: 'id', column: 'sealed', context: contextOf }],
   section: 'logging',
   settings: loggingSchema,
+  uses: ['metrics'],
   check: checkLogging,
   open(host) {
     const rows = host.appender('requests', { waits: true, sums: addUp })
@@ -238,11 +252,13 @@ export default defineService({
       namesOf: async (kind, ids) => (await summing()).namesOf(host, kind, ids),
     })
     return {
-      configure(settings, _views, { version }) {
+      configure(settings, { metrics }, { version }) {
+        const view = viewOf(version, settings)
         return {
-          view: viewOf(version, settings),
+          view,
           live() {
             current = settings
+            measure(metrics, view)
             captures.follow(settings)
             void beginEarlier()
           },

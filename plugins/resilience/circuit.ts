@@ -27,6 +27,7 @@ const jitter = 0.2
  */
 export class Circuit {
   readonly #random: () => number
+  readonly #turned: (to: CircuitState) => void
   #state: CircuitState = 'closed'
   #inRow = 0
   /** Requests and failures per part of the window, and the number of the part that was written last. */
@@ -42,9 +43,13 @@ export class Circuit {
   /** Whether a probe is under way. */
   #probing = false
 
-  /** @param random draws a number from 0 to 1 */
-  constructor(random: () => number = Math.random) {
+  /**
+   * @param random draws a number from 0 to 1
+   * @param turned hears of each change of its state
+   */
+  constructor(random: () => number = Math.random, turned: (to: CircuitState) => void = () => undefined) {
     this.#random = random
+    this.#turned = turned
   }
 
   get state(): CircuitState {
@@ -55,7 +60,7 @@ export class Circuit {
   admit(now: number): Admission {
     if (this.#state === 'closed') return 'call'
     if (this.isWaiting(now)) return 'wait'
-    this.#state = 'half_open'
+    this.#become('half_open')
     this.#probing = true
     return 'probe'
   }
@@ -91,7 +96,7 @@ export class Circuit {
 
   /** Closes it, and forgets all failures. */
   reset(): void {
-    this.#state = 'closed'
+    this.#become('closed')
     this.#inRow = this.#again = 0
     this.#requests.fill(0)
     this.#failures.fill(0)
@@ -105,8 +110,13 @@ export class Circuit {
     return { requests: sum(this.#requests), failures: sum(this.#failures) }
   }
 
+  #become(state: CircuitState): void {
+    if (this.#state !== state) this.#turned(state)
+    this.#state = state
+  }
+
   #open(now: number, { open, openMax }: CircuitRules): void {
-    this.#state = 'open'
+    this.#become('open')
     this.openedTimes++
     this.#again++
     this.#probing = false

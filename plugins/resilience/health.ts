@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
 import type { Candidate, End, ErrorCode } from '../../engine/index.ts'
 import { Circuit } from './circuit.ts'
-import type { CircuitRules } from './circuit.ts'
+import type { CircuitRules, CircuitState } from './circuit.ts'
 
 /** The last failure of a provider. */
 export interface LastError {
@@ -34,11 +34,19 @@ const newest = 0.2
 /** The health of every provider that this process has used since its start. */
 export class Healths {
   readonly #random: () => number
+  readonly #turned: (provider: string, to: CircuitState) => void
   readonly #found = new LRUCache<string, Health>({ max: most })
 
-  /** @param random draws a number from 0 to 1 */
-  constructor(random: () => number = Math.random) {
+  /**
+   * @param random draws a number from 0 to 1
+   * @param turned hears of each change of a circuit
+   */
+  constructor(
+    random: () => number = Math.random,
+    turned: (provider: string, to: CircuitState) => void = () => undefined,
+  ) {
     this.#random = random
+    this.#turned = turned
   }
 
   /** @param perModel whether each model of a provider has a health of its own */
@@ -46,7 +54,7 @@ export class Healths {
     const key = perModel ? `${provider}\n${model}` : provider
     let health = this.#found.get(key)
     if (health === undefined) {
-      const circuit = new Circuit(this.#random)
+      const circuit = new Circuit(this.#random, (to) => this.#turned(provider, to))
       health = {
         provider,
         model: perModel ? model : null,

@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import { defineService } from '../../engine/index.ts'
-import type { Candidate, ConfigOf, Requester } from '../../engine/index.ts'
+import type { Candidate, ConfigOf, Requester, Services } from '../../engine/index.ts'
 import { duration, durationSchema } from '../../engine/kit.ts'
 import { breakerOf, coolingKeys, merged } from './breaker-rows.ts'
 import type { BreakerRow, PooledKey, Told } from './breaker-rows.ts'
+import type { CircuitState } from './circuit.ts'
 import { Healths, Visit } from './health.ts'
 import type { BreakerRules, Health } from './health.ts'
 import { Processes } from './processes.ts'
@@ -88,13 +89,14 @@ export default defineService({
   stability: 'stable',
   settings,
   migrations,
-  uses: ['audit'],
+  uses: ['audit', 'metrics'],
   open(host) {
-    const healths = new Healths()
+    let turned: (provider: string, to: CircuitState) => void = () => undefined
+    const healths = new Healths(undefined, (provider, to) => turned(provider, to))
     let tell: () => Told = () => ({ breakers: [], keys: [] })
     const processes = new Processes(host, { tell: () => tell(), reset: (which) => healths.reset(which) })
     return {
-      configure({ fallbacks, breaker }, { audit }, { catalog, records }) {
+      configure({ fallbacks, breaker }, { audit, metrics }, { catalog, records }) {
         const rules = rulesOf(breaker)
         const own = (): Told => ({
           breakers: healths.all(rules.perModel).map((health) => breakerOf(health, rules)),
@@ -140,12 +142,39 @@ export default defineService({
             return found.length
           },
         }
-        return { view, live: () => void (tell = own) }
+        return {
+          view,
+          live() {
+            tell = own
+            turned = measured(metrics, () => healths.all(rules.perModel))
+          },
+        }
       },
       close: () => processes.close(),
     }
   },
 })
+
+const states = { closed: 0, open: 2, half_open: 1 } as const satisfies Record<CircuitState, number>
+
+/** Measures the circuits of this process. Returns what counts their changes. */
+function measured(metrics: Services['metrics'], all: () => readonly Health[]) {
+  const labels = { provider: { records: 'provider' } } as const
+  const help = 'The worst breaker of a provider: 0 closed, 1 half open, 2 open.'
+  const state = metrics.gauge({ name: 'sluice_breaker_state', help, labels, across: 'max' })
+  const transitions = metrics.counter({
+    name: 'sluice_breaker_transitions_total',
+    help: 'Changes of the breakers of a provider.',
+    labels: { ...labels, to: Object.keys(states) },
+  })
+  metrics.onRead('resilience', () => {
+    const worst = new Map<string, number>()
+    for (const { provider, circuit } of all())
+      worst.set(provider, Math.max(worst.get(provider) ?? 0, states[circuit.state]))
+    for (const [provider, value] of worst) state({ provider }).set(value)
+  })
+  return (provider: string, to: CircuitState) => transitions({ provider, to }).add()
+}
 
 function rulesOf({
   window,

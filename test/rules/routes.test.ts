@@ -58,6 +58,7 @@ const access: Readonly<Record<string, readonly string[]>> = {
     'WS /realtime',
     'WS /responses',
   ],
+  scraper: ['GET /metrics'],
 }
 
 /** What a viewer may ask: it shows nothing but what is the viewer's own, and the models. */

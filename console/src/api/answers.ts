@@ -1918,6 +1918,8 @@ export interface GetApiKeyAnswer {
     /** The line, from 1. */
     line: number
   }
+  /** It may read the metrics of the gateway. */
+  metrics?: boolean
 }
 export interface McpServerAnswer {
   /** Name of the server. */
@@ -2440,6 +2442,8 @@ export interface ApiKeyAnswer {
   version: number | null
   /** Its text, which is told only here. */
   key: string
+  /** It may read the metrics of the gateway. */
+  metrics?: boolean
 }
 export interface CreateMemberAnswer {
   /** His id. */
@@ -3242,6 +3246,24 @@ export interface Settings {
         /** Seconds after which one request may ask it again. */
         open_s: number
       }
+    }
+  }
+  /** What is measured, for Prometheus. */
+  telemetry: {
+    /** Counters, gauges and histograms, at GET /metrics. */
+    metrics: {
+      /** Whether anything is measured. */
+      enabled: boolean
+      /** Who may read: a session, or an API key with `metrics`; "open": anybody. */
+      access: 'key' | 'open'
+      /**
+       * Labels of requests, tokens and cost: key, member, or tag:<name> of an API key.
+       *
+       * @maxItems 8
+       */
+      labels: string[]
+      /** Values of each further label; beyond, "other" stands there. */
+      max_series: number
     }
   }
   /** Policy for web searches by the provider that a client requests. */

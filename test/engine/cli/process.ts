@@ -8,6 +8,8 @@ export interface Serving {
   /** Lines of standard output and of standard error so far. */
   readonly out: readonly string[]
   readonly error: readonly string[]
+  /** Number of the first process. */
+  readonly pid: number
   /** Reads its standard output no further. */
   leave(): void
   /** Sends a signal to the first process alone. */
@@ -65,6 +67,7 @@ function start([command = '', ...words]: string[], folder: string, environment: 
   return {
     out,
     error,
+    pid: child.pid ?? 0,
     ended,
     async remove() {
       try {

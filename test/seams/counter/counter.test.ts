@@ -71,7 +71,7 @@ describe('seams/counter', () => {
     await pipelines.remove()
   })
   const ask = (model: string, more: object = {}) => gateway.post('/v1/chat/completions', { model, messages, ...more })
-  const metrics = async () => (await fetch(`${gateway.url}/metrics`)).text()
+  const metrics = async () => (await fetch(`${gateway.url}/acme/metrics`)).text()
 
   it('counts what the gateway does, and serves the counts', async () => {
     upstream.answer({ body: chatAnswer }, { status: 503, body: { error: { message: 'no room' } } })
@@ -274,7 +274,10 @@ describe('seams/counter, at its end', () => {
   it('leaves nobody behind who listens', async () => {
     const listening = () => Ear.names().filter((name) => channel(name).hasSubscribers)
     expect(listening()).to.deep.equal([])
-    const gateway = await startGateway({ plugins: [join(here, 'plugin.ts')] })
+    const gateway = await startGateway({
+      plugins: [join(here, 'plugin.ts')],
+      server_config: { telemetry: { metrics: { enabled: false } } },
+    })
     expect(listening()).to.deep.equal(kinds.map((kind) => `sluice:${kind}:end`))
     await gateway.close()
     expect(listening()).to.deep.equal([])

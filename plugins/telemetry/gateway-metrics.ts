@@ -1,0 +1,244 @@
+import type { Bill, ToldCall, ToldExchange, ToldReload, Usage } from '../../engine/index.ts'
+import { instrumentsIn, labelled, mediaTypes, outcomes, tokenTypes } from './gateway-instruments.ts'
+import type { GatewayInstruments } from './gateway-instruments.ts'
+import type { Counter, Gauge, Histogram } from './instruments.ts'
+import type { Registry } from './registry.ts'
+
+/** What only the scraped process knows of the gateway. */
+export interface ProcessFacts {
+  readonly version: string
+  readonly configVersion: string
+  /** Unix time in milliseconds. */
+  readonly loadedAt: number
+  /** The configured stores, and whether each can be used. */
+  readonly stores: Readonly<Record<string, boolean>>
+}
+
+/** An exchange under way. */
+interface Running {
+  /** Milliseconds that its calls, and those of the exchanges that it began, took until their first bytes. */
+  waited: number
+  /** What was called last: of an exchange that failed, nothing else says what it was about. */
+  last?: ToldCall
+}
+
+const none: readonly string[] = []
+
+/** Counts exchanges and calls of providers by what the gateway tells of them. */
+export class GatewayMetrics {
+  readonly #registry: Registry
+  #labels: readonly string[] = []
+  #instruments: GatewayInstruments
+  readonly #running = new Map<string, Running>()
+  /** Series by what exchanges, and calls, were about; made anew with each configuration. */
+  readonly #exchanges = new Map<string, ExchangeSeries>()
+  readonly #calls = new Map<string, CallSeries>()
+  readonly #pipelines = new Map<string, Gauge>()
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+    this.#instruments = instrumentsIn(registry, {})
+    this.#instruments.workers({}).set(1)
+  }
+
+  /** @param labels further labels of requests, tokens and cost */
+  follow(labels: readonly string[]): void {
+    this.#exchanges.clear()
+    this.#calls.clear()
+    this.#pipelines.clear()
+    if (labels.join() === this.#labels.join()) return
+    this.#labels = labels
+    for (const name of labelled) this.#registry.drop(name)
+    const further = Object.fromEntries(labels.map((label) => [wordOf(label), { free: label }]))
+    this.#instruments = instrumentsIn(this.#registry, further)
+  }
+
+  /** Sets what is known only when the metrics are read. */
+  read({ version, configVersion, loadedAt, stores }: ProcessFacts): void {
+    const { buildInfo, configInfo, configAge, storeUp } = this.#instruments
+    for (const [store, isUp] of Object.entries(stores)) storeUp({ store }).set(isUp ? 1 : 0)
+    buildInfo({ version, node: process.versions.node }).set(1)
+    configInfo({ version: configVersion }).set(1)
+    configAge({}).set((Date.now() - loadedAt) / 1_000)
+  }
+
+  /** Counts exchanges of pipelines with a protocol, those that they begin, and jobs. */
+  begins({ id, parent, pipeline, protocol, transport }: ToldExchange): void {
+    const outer = parent === undefined ? undefined : this.#running.get(parent)
+    if (protocol === undefined && outer === undefined && transport !== undefined) return
+    this.#inFlight(pipeline).add(1)
+    this.#running.set(id, outer ?? { waited: 0 })
+  }
+
+  called(call: ToldCall): void {
+    const { firstByte, duration = 0 } = call
+    const running = this.#running.get(call.exchange)
+    if (running === undefined) return
+    running.waited += firstByte ?? duration
+    running.last = call
+    const series = this.#callSeries(call)
+    series.requests.add()
+    series.duration.observe(duration / 1_000)
+    if (firstByte !== undefined) series.firstByte.observe(firstByte / 1_000)
+  }
+
+  ends(exchange: ToldExchange): void {
+    const { id, pipeline, lastByte = 0, firstByte, firstContent, lastContent, stream, bill } = exchange
+    const running = this.#running.get(id)
+    if (running === undefined) return
+    this.#running.delete(id)
+    this.#inFlight(pipeline).add(-1)
+    const series = this.#exchangeSeries(exchange, running.last)
+    series.requests.add()
+    series.duration.observe(lastByte / 1_000)
+    if (firstByte !== undefined) series.overhead.observe(Math.max(0, firstByte - running.waited) / 1_000)
+    if (stream === true && firstContent !== undefined) {
+      series.firstToken.observe(firstContent / 1_000)
+      const tokens = bill?.cost.origin === 'reported' && bill.tokens ? bill.tokens.output + bill.tokens.reasoning : 0
+      if (tokens >= 2 && lastContent !== undefined)
+        series.perToken.observe((lastContent - firstContent) / 1_000 / (tokens - 1))
+    }
+    if (bill) series.bill(bill)
+  }
+
+  reloaded({ result = 'refused' }: ToldReload): void {
+    this.#instruments.reloads({ result }).add()
+  }
+
+  #inFlight(pipeline: string): Gauge {
+    const known = this.#pipelines.get(pipeline)
+    if (known) return known
+    const made = this.#instruments.inFlight({ pipeline })
+    this.#pipelines.set(pipeline, made)
+    return made
+  }
+
+  #exchangeSeries(exchange: ToldExchange, last: ToldCall | undefined): ExchangeSeries {
+    const { pipeline, protocol = '', provider = last?.provider ?? '', stream, result, error } = exchange
+    const isUnknown = exchange.operation !== undefined && exchange.requested === undefined
+    const model = exchange.record ?? last?.record ?? (isUnknown ? 'unknown' : '')
+    const code = result === 'completed' ? 'ok' : result === 'client_closed' ? result : (error?.code ?? 'internal_error')
+    const further = this.#labels.length === 0 ? none : this.#labels.map((label) => furtherOf(label, exchange))
+    const key = `${pipeline}\n${protocol}\n${model}\n${provider}\n${code}\n${stream}\n${further.join('\n')}`
+    const known = this.#exchanges.get(key)
+    if (known) return known
+    const labels = { pipeline, protocol, model, provider, code, stream: stream === undefined ? '' : String(stream) }
+    const named = Object.fromEntries(this.#labels.map((label, at) => [wordOf(label), further[at] ?? '']))
+    const made = new ExchangeSeries(this.#instruments, { ...labels, ...named })
+    this.#exchanges.set(key, made)
+    return made
+  }
+
+  #callSeries(call: ToldCall): CallSeries {
+    const { provider, record: model = '' } = call
+    const outcome = outcomeOf(call)
+    const key = `${provider}\n${model}\n${outcome}`
+    const known = this.#calls.get(key)
+    if (known) return known
+    const made = new CallSeries(this.#instruments, { provider, model, outcome })
+    this.#calls.set(key, made)
+    return made
+  }
+}
+
+/** The word of a label: `tag:team` is `tag_team`. */
+function wordOf(label: string): string {
+  return label.replace(':', '_')
+}
+
+function furtherOf(label: string, { key, member, tags }: ToldExchange): string {
+  if (label === 'key') return key?.name ?? ''
+  return (label === 'member' ? member : tags?.[label.slice('tag:'.length)]) ?? ''
+}
+
+function outcomeOf({ status = 200, error, cancelled }: ToldCall): string {
+  if (status >= 500) return 'http_5xx'
+  if (status >= 400) return outcomes.includes(`http_${status}`) ? `http_${status}` : 'http_4xx'
+  if (error === undefined) return cancelled === true ? 'aborted' : 'ok'
+  if (error.code === 'client_closed') return 'aborted'
+  return ['connect', 'timeout'].find((word) => error.tags?.includes(word)) ?? 'broken'
+}
+
+type Labels = Readonly<Record<string, string>>
+
+/** The series that exchanges of one kind add to. */
+class ExchangeSeries {
+  readonly #instruments: GatewayInstruments
+  readonly #labels: Labels
+  readonly requests: Counter
+  readonly duration: Histogram
+  readonly overhead: Histogram
+  /** Made on first use: most exchanges have no stream, and few have tokens of media. */
+  #firstToken: Histogram | undefined
+  #perToken: Histogram | undefined
+  readonly #amounts = new Map<string, Counter>()
+
+  constructor(instruments: GatewayInstruments, labels: Labels) {
+    this.#instruments = instruments
+    this.#labels = labels
+    this.requests = instruments.requests(labels)
+    this.duration = instruments.duration(labels)
+    this.overhead = instruments.overhead(labels)
+  }
+
+  get firstToken(): Histogram {
+    return (this.#firstToken ??= this.#instruments.firstToken(this.#labels))
+  }
+
+  get perToken(): Histogram {
+    return (this.#perToken ??= this.#instruments.perToken(this.#labels))
+  }
+
+  bill({ tokens, cost: { micros, origin } }: Bill): void {
+    if (origin === 'unasked') return
+    if (tokens) this.#count(tokens)
+    if (micros === undefined) this.#amount('unknown').add()
+    else this.#amount(origin).add(micros / 1e6)
+  }
+
+  #count(tokens: Usage): void {
+    if (tokens.input > 0) this.#amount('input').add(tokens.input)
+    if (tokens.cacheRead > 0) this.#amount('cache_read').add(tokens.cacheRead)
+    if (tokens.cacheWrite > 0) this.#amount('cache_write').add(tokens.cacheWrite)
+    if (tokens.output > 0) this.#amount('output').add(tokens.output)
+    if (tokens.reasoning > 0) this.#amount('reasoning').add(tokens.reasoning)
+    if (tokens.inputAudio) this.#amount('input_audio').add(tokens.inputAudio)
+    if (tokens.outputAudio) this.#amount('output_audio').add(tokens.outputAudio)
+    if (tokens.inputImage) this.#amount('input_image').add(tokens.inputImage)
+    if (tokens.outputImage) this.#amount('output_image').add(tokens.outputImage)
+  }
+
+  /** @param name a type of tokens, or how a cost is known */
+  #amount(name: string): Counter {
+    const known = this.#amounts.get(name)
+    if (known) return known
+    const labels = this.#labels
+    const { tokens, mediaTokens, cost, costUnknown } = this.#instruments
+    const made = isOneOf(tokenTypes, name)
+      ? tokens({ ...labels, type: name })
+      : isOneOf(mediaTypes, name)
+        ? mediaTokens({ ...labels, type: name })
+        : name === 'unknown'
+          ? costUnknown(labels)
+          : cost({ ...labels, origin: name })
+    this.#amounts.set(name, made)
+    return made
+  }
+}
+
+function isOneOf(names: readonly string[], name: string): boolean {
+  return names.includes(name)
+}
+
+/** The series that calls of one kind add to. */
+class CallSeries {
+  readonly requests: Counter
+  readonly duration: Histogram
+  readonly firstByte: Histogram
+
+  constructor({ upstreamRequests, upstreamDuration, upstreamFirstByte }: GatewayInstruments, labels: Labels) {
+    this.requests = upstreamRequests(labels)
+    this.duration = upstreamDuration(labels)
+    this.firstByte = upstreamFirstByte(labels)
+  }
+}

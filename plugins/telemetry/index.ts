@@ -1,0 +1,10 @@
+import { definePlugin } from '../../engine/index.ts'
+import metrics from './metrics.ts'
+import showMetrics from './show-metrics.ts'
+
+export default definePlugin({
+  name: 'telemetry',
+  summary: 'Tells Prometheus what the gateway does.',
+  services: [metrics],
+  stages: [showMetrics],
+})

@@ -1,0 +1,143 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { defineService } from '../../engine/index.ts'
+import type { ConfigOf } from '../../engine/index.ts'
+import { GatewayMetrics } from './gateway-metrics.ts'
+import type { ProcessFacts } from './gateway-metrics.ts'
+import type { Across, Counter, Gauge, Histogram, Instrument } from './instruments.ts'
+import { Processes } from './processes.ts'
+import { Registry } from './registry.ts'
+
+const settings = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'What is measured, for Prometheus.',
+  properties: {
+    metrics: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      title: 'Metrics',
+      description: 'Counters, gauges and histograms, at GET /metrics.',
+      properties: {
+        enabled: { type: 'boolean', default: true, title: 'Enabled', description: 'Whether anything is measured.' },
+        access: {
+          enum: ['key', 'open'],
+          default: 'key',
+          title: 'Access',
+          description: 'Who may read: a session, or an API key with `metrics`; "open": anybody.',
+        },
+        labels: {
+          type: 'array',
+          maxItems: 8,
+          uniqueItems: true,
+          default: [],
+          title: 'Further labels',
+          items: {
+            type: 'string',
+            pattern: '^(key|member|tag:[a-z][a-z0-9_]{0,63})$',
+            patternErrorMessage: 'must be key, member or tag:<name>',
+          },
+          description: 'Labels of requests, tokens and cost: key, member, or tag:<name> of an API key.',
+        },
+        max_series: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100_000,
+          default: 1000,
+          title: 'Most values',
+          description: 'Values of each further label; beyond, "other" stands there.',
+        },
+      },
+    },
+  },
+} as const
+
+export type MetricSettings = ConfigOf<typeof settings>['metrics']
+
+/** Makes instruments, each once per process: a second declaration of a name gives the first. */
+export interface Metrics {
+  readonly enabled: boolean
+  readonly access: 'key' | 'open'
+  counter<L extends string>(instrument: Instrument<L>): (labels: Readonly<Record<L, string>>) => Counter
+  gauge<L extends string>(
+    instrument: Instrument<L> & { readonly across: Across },
+  ): (labels: Readonly<Record<L, string>>) => Gauge
+  /** `buckets`: upper bounds, ascending. */
+  histogram<L extends string>(
+    instrument: Instrument<L> & { readonly buckets: readonly number[] },
+  ): (labels: Readonly<Record<L, string>>) => Histogram
+  /** Calls a listener before the metrics are read, such as one that sets gauges; a later one of the same owner replaces it. */
+  onRead(owner: string, listener: () => void): void
+  /** The metrics of all processes, in the text format of Prometheus. */
+  text(facts: ProcessFacts): Promise<string>
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    metrics: Metrics
+  }
+}
+
+/** Counts what the gateway does, and tells it to Prometheus. */
+export default defineService({
+  name: 'metrics',
+  summary: 'Counters, gauges and histograms of all processes.',
+  stability: 'stable',
+  section: 'telemetry',
+  settings,
+  check({ metrics: { enabled, access } }, report, _records, { isReachable }) {
+    if (enabled && access === 'open' && isReachable)
+      report(
+        ['metrics', 'access'],
+        'whoever reaches the gateway can read its metrics, which name models and providers',
+        'open-metrics',
+        'warning',
+      )
+  },
+  open(host) {
+    const registry = new Registry()
+    const told = new GatewayMetrics(registry)
+    const processes = new Processes(host, () => registry.told())
+    const channels = [
+      ['sluice:exchange:start', (message: unknown) => told.begins(message as never)],
+      ['sluice:exchange:end', (message: unknown) => told.ends(message as never)],
+      ['sluice:call:end', (message: unknown) => told.called(message as never)],
+      ['sluice:reload:end', (message: unknown) => told.reloaded(message as never)],
+    ] as const
+    let listens = false
+    const listen = (enabled: boolean) => {
+      if (enabled === listens) return
+      listens = enabled
+      for (const [name, listener] of channels) (enabled ? subscribe : unsubscribe)(name, listener)
+    }
+    return {
+      configure({ metrics: { enabled, access, labels, max_series: most } }, _views, { records }) {
+        const view: Metrics = {
+          enabled,
+          access,
+          counter: (instrument) => registry.counter(instrument),
+          gauge: (instrument) => registry.gauge(instrument, instrument.across),
+          histogram: (instrument) => registry.histogram(instrument, instrument.buckets),
+          onRead: (owner, listener) => void registry.listeners.set(owner, listener),
+          text(facts) {
+            told.read(facts)
+            return processes.text()
+          },
+        }
+        return {
+          view,
+          live() {
+            registry.follow(records, most)
+            told.follow(labels)
+            listen(enabled)
+            processes.follow(enabled)
+          },
+        }
+      },
+      close() {
+        listen(false)
+        return processes.close()
+      },
+    }
+  },
+})

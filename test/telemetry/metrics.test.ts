@@ -1,0 +1,214 @@
+import { expect } from 'chai'
+import { startAdmin } from '../support/admin.ts'
+import type { AdminGateway } from '../support/admin.ts'
+import { until } from '../support/until.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import type { ScriptedUpstream } from '../support/upstream.ts'
+import { chatAnswer, chatFrames } from '../service/streams.ts'
+import { valueIn } from './exposition.ts'
+
+const messages = [{ role: 'user', content: 'Hello' }]
+const scraper = 'sk-scraper-0123456789abcdef0123456789abcdef'
+
+describe('metrics', () => {
+  let upstream: ScriptedUpstream
+  let gateway: AdminGateway
+  before(async () => {
+    upstream = await scriptedUpstream()
+    gateway = await startAdmin({
+      server_config: {
+        resilience: { retries: { wait: '1ms' }, breaker: { failures: 2 } },
+        telemetry: { metrics: { labels: ['key', 'tag:team'], max_series: 2 } },
+      },
+      providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
+      models: [
+        { name: 'm', provider: 'far', upstream_model: 'm-2026', pricing: { input: 100, output: 200 } },
+        { name: 'unpriced', provider: 'far' },
+        { name: 'far/*', provider: 'far', upstream_model: '*' },
+      ],
+      key_fields: { tags: { team: 'blue' } },
+      api_keys: [{ name: 'scraper', key: scraper, metrics: true }],
+    })
+  })
+  after(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+
+  const read = (headers: Record<string, string> = { authorization: `Bearer ${scraper}` }) =>
+    fetch(`${gateway.url}/metrics`, { headers })
+  const scrape = async () => (await read()).text()
+  const value = async (name: string, labels: Record<string, string> = {}) => valueIn(await scrape(), name, labels)
+  const ask = async (model: string, more: object = {}) => {
+    const answer = await gateway.post('/v1/chat/completions', { model, messages, ...more })
+    await answer.text()
+    return answer.status
+  }
+
+  it('are read by sessions and by API keys that may, and by nobody else', async () => {
+    const { status, headers } = await read()
+    expect(status).to.equal(200)
+    expect(headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8')
+    expect((await read({ authorization: `Bearer ${gateway.viewer.token}` })).status).to.equal(200)
+    expect((await read({ authorization: `Bearer ${gateway.key}` })).status).to.equal(403)
+    expect((await read({ authorization: 'Bearer sk-nobody' })).status).to.equal(401)
+    expect((await read({})).status).to.equal(401)
+  })
+
+  it('are read by a key that an admin makes for it', async () => {
+    const made = await gateway.asAdmin('POST /api/api-keys', { name: 'made-to-read', metrics: true })
+    expect([made.status, made.body['metrics']]).to.deep.equal([201, true])
+    const headers = { authorization: `Bearer ${made.body['key'] as string}` }
+    expect((await read(headers)).status).to.equal(200)
+    const changed = await gateway.asAdmin(`PATCH /api/api-keys/${made.body['id'] as string}`, { metrics: false })
+    expect(changed.body['metrics']).to.equal(undefined)
+    expect((await read(headers)).status).to.equal(403)
+  })
+
+  it('each have a meaning and a type, also before anything happened', async () => {
+    const text = await scrape()
+    for (const name of [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, found]) => found))
+      expect(text).to.match(new RegExp(`^# HELP ${name} \\S`, 'm'))
+    for (const name of [
+      'sluice_requests_total',
+      'sluice_breaker_state',
+      'process_cpu_seconds_total',
+      'nodejs_version_info',
+    ])
+      expect(text).to.include(`# TYPE ${name} `)
+    expect(valueIn(text, 'sluice_workers')).to.equal(1)
+    expect(valueIn(text, 'sluice_store_up', { store: 'database' })).to.equal(1)
+    expect(valueIn(text, 'sluice_build_info', { node: process.versions.node })).to.equal(1)
+    expect(valueIn(text, 'sluice_config_info', { version: gateway.engine.live.current.version })).to.equal(1)
+  })
+
+  it('count what a request took, cost and came to, with the labels that were asked for', async () => {
+    upstream.answer({ body: chatAnswer })
+    expect(await ask('m')).to.equal(200)
+    const of = { model: 'm', provider: 'far' }
+    const further = { key: 'test', tag_team: 'blue' }
+    const told = { pipeline: 'chat-completions', protocol: 'chat', code: 'ok', stream: 'false' }
+    await until(async () => (await value('sluice_requests_total', { ...of, ...told, ...further })) === 1)
+    const text = await scrape()
+    expect(valueIn(text, 'sluice_tokens_total', { ...of, ...further, type: 'input' })).to.equal(9)
+    expect(valueIn(text, 'sluice_tokens_total', { ...of, ...further, type: 'output' })).to.equal(4)
+    expect(valueIn(text, 'sluice_tokens_total', { ...of, type: 'reasoning' })).to.equal(undefined)
+    expect(valueIn(text, 'sluice_cost_usd_total', { ...of, ...further, origin: 'reported' })).to.be.closeTo(
+      0.0017,
+      1e-9,
+    )
+    const { pipeline, stream } = told
+    expect(valueIn(text, 'sluice_request_duration_seconds_count', { ...of, pipeline, stream })).to.equal(1)
+    expect(valueIn(text, 'sluice_request_duration_seconds_bucket', { ...of, pipeline, stream, le: '+Inf' })).to.equal(1)
+    expect(valueIn(text, 'sluice_overhead_seconds_count', { pipeline })).to.be.above(0)
+    expect(valueIn(text, 'sluice_in_flight', { pipeline })).to.equal(0)
+    expect(valueIn(text, 'sluice_upstream_requests_total', { ...of, outcome: 'ok' })).to.equal(1)
+    expect(valueIn(text, 'sluice_upstream_first_byte_seconds_count', of)).to.equal(1)
+  })
+
+  it('tell when the first content of a stream came, and how fast the rest', async () => {
+    upstream.answer({ frames: chatFrames('Hel', 'lo') })
+    await ask('m', { stream: true })
+    const of = { model: 'm', provider: 'far' }
+    await until(async () => (await value('sluice_requests_total', { ...of, stream: 'true', code: 'ok' })) === 1)
+    const text = await scrape()
+    expect(valueIn(text, 'sluice_time_to_first_token_seconds_count', { ...of, protocol: 'chat' })).to.equal(1)
+    expect(valueIn(text, 'sluice_time_to_first_token_seconds_sum', of)).to.be.above(0)
+    expect(valueIn(text, 'sluice_time_per_output_token_seconds_count', of)).to.equal(1)
+  })
+
+  it('count requests of unknown price, not a price of nothing', async () => {
+    upstream.answer({ body: chatAnswer })
+    await ask('unpriced')
+    const of = { model: 'unpriced', provider: 'far' }
+    await until(async () => (await value('sluice_cost_unknown_total', of)) === 1)
+    expect(await value('sluice_cost_usd_total', of)).to.equal(undefined)
+  })
+
+  it('tell each call of a provider by how it ended, and the breaker that they open', async () => {
+    const of = { model: 'm', provider: 'far' }
+    const calls = async (outcome: string) => (await value('sluice_upstream_requests_total', { ...of, outcome })) ?? 0
+    upstream.answer({ status: 422, body: { error: { message: 'not like this' } } })
+    await ask('m')
+    await until(async () => (await calls('http_422')) === 1)
+    await until(async () => (await value('sluice_requests_total', { ...of, code: 'upstream_rejected' })) === 1)
+    upstream.answer({ raw: '', ending: 'close' })
+    await ask('m')
+    await until(async () => (await calls('connect')) > 0)
+    const text = await scrape()
+    expect(valueIn(text, 'sluice_breaker_state', { provider: 'far' })).to.equal(2)
+    expect(valueIn(text, 'sluice_breaker_transitions_total', { provider: 'far', to: 'open' })).to.equal(1)
+    expect((await gateway.asAdmin('POST /api/config/circuit-breaker/far/reset')).status).to.equal(200)
+    expect(await value('sluice_breaker_state', { provider: 'far' })).to.equal(0)
+  })
+
+  it('have no series for names that clients invent, however many', async () => {
+    upstream.answer({ body: chatAnswer })
+    await ask('nothing-of-the-kind')
+    await ask('far/first')
+    await until(async () => (await value('sluice_requests_total', { model: 'far/*', code: 'ok' })) === 1)
+    const series = async () => (await scrape()).split('\n').filter((line) => line.startsWith('sluice_')).length
+    const before = await series()
+    for (let at = 0; at < 50; at++) {
+      upstream.answer({ body: chatAnswer })
+      expect(await ask(`invented-${at}`)).to.equal(404)
+      expect(await ask(`far/invented-${at}`)).to.equal(200)
+    }
+    await until(async () => (await value('sluice_requests_total', { model: 'far/*', code: 'ok' })) === 51)
+    expect(await value('sluice_requests_total', { model: 'unknown', code: 'model_not_found' })).to.equal(51)
+    expect(await series()).to.equal(before)
+  })
+
+  it('have no more values of a further label than the settings allow', async () => {
+    for (const name of ['one', 'two', 'three']) {
+      const made = await gateway.asAdmin('POST /api/api-keys', { name })
+      upstream.answer({ body: chatAnswer })
+      const headers = { authorization: `Bearer ${made.body['key'] as string}` }
+      await (await gateway.post('/v1/chat/completions', { model: 'm', messages }, headers)).text()
+    }
+    await until(async () => (await value('sluice_requests_total', { model: 'm', key: 'other', code: 'ok' })) === 2)
+    expect(await value('sluice_requests_total', { model: 'm', key: 'one', code: 'ok' })).to.equal(1)
+  })
+
+  it('tell rows of the log, and whether a configuration was taken', async () => {
+    expect((await gateway.asAdmin('POST /api/config/reload', {})).status).to.equal(200)
+    await until(async () => ((await value('sluice_config_reloads_total', { result: 'live' })) ?? 0) > 0)
+    await gateway.engine.flush()
+    expect(await value('sluice_log_rows_total', { outcome: 'written' })).to.equal((await gateway.rows()).length)
+    expect(await value('sluice_log_rows_total', { outcome: 'lost' })).to.equal(0)
+  })
+})
+
+describe('metrics that are', () => {
+  let gateway: AdminGateway | undefined
+  afterEach(() => gateway?.close())
+
+  it('switched off are not there, and nothing listens', async () => {
+    gateway = await startAdmin({ server_config: { telemetry: { metrics: { enabled: false } } } })
+    expect((await gateway.asAdmin('GET /metrics')).status).to.equal(404)
+    expect((await gateway.asNobody('GET /metrics')).status).to.equal(404)
+  })
+
+  it('open are for anybody', async () => {
+    gateway = await startAdmin({ server_config: { telemetry: { metrics: { access: 'open' } } } })
+    expect((await fetch(`${gateway.url}/metrics`)).status).to.equal(200)
+  })
+
+  it('switched off and on at run time go on from what they were', async () => {
+    gateway = await startAdmin()
+    const scrape = async () =>
+      (await fetch(`${gateway?.url}/metrics`, { headers: { authorization: `Bearer ${gateway?.admin.token}` } })).text()
+    const chat = { model: 'echo', messages }
+    await (await gateway.post('/v1/chat/completions', chat)).text()
+    await until(async () => valueIn(await scrape(), 'sluice_requests_total', { model: 'echo' }) === 1)
+    const set = async (enabled: boolean) =>
+      expect((await gateway?.asAdmin('PATCH /api/config/server/telemetry', { metrics: { enabled } }))?.status).to.equal(
+        200,
+      )
+    await set(false)
+    await (await gateway.post('/v1/chat/completions', chat)).text()
+    await set(true)
+    await (await gateway.post('/v1/chat/completions', chat)).text()
+    await until(async () => valueIn(await scrape(), 'sluice_requests_total', { model: 'echo' }) === 2)
+  })
+})
