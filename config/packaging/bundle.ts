@@ -42,7 +42,7 @@ const doors = [
   'engine/kit',
   'engine/testing',
   'engine/cli/fixture/probe',
-  'plugins/limits/first-counters',
+  'plugins/limits/counter-server',
 ].map((name) => source(`${name}.ts`))
 
 /** A module that others find by `moduleBeside` has a file of its own. */

@@ -1,6 +1,6 @@
 import type { Bill, Candidate, Principal } from '../../engine/index.ts'
 import type { SumState } from './counters.ts'
-import type { Counting } from './counting.ts'
+import type { FailoverCounters } from './failover-counters.ts'
 import type { Ledger } from './ledger.ts'
 import { overrunOf } from './overruns.ts'
 import type { BudgetRule } from './rules.ts'
@@ -67,13 +67,13 @@ export interface Charged {
 
 /** Charges the exchanges of this process, each once. */
 export class Charges {
-  readonly #counting: Pick<Counting, 'reserve' | 'settle' | 'passOn'>
+  readonly #counting: Pick<FailoverCounters, 'reserve' | 'settle' | 'passOn'>
   readonly #ledger: Pick<Ledger, 'charge'>
   /** Has the row of an exchange carry its charge to the ledger. */
   carry: (row: LedgerTable) => void
   readonly #reservations = new Map<string, Reservation>()
 
-  constructor(counting: Pick<Counting, 'reserve' | 'settle' | 'passOn'>, ledger: Pick<Ledger, 'charge'>) {
+  constructor(counting: Pick<FailoverCounters, 'reserve' | 'settle' | 'passOn'>, ledger: Pick<Ledger, 'charge'>) {
     this.#counting = counting
     this.#ledger = ledger
     this.carry = (row) => ledger.charge(row)

@@ -1,7 +1,7 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
 import type { Bill, Candidate, Scope } from '../../engine/index.ts'
 import type { Rate } from './counters.ts'
-import type { By } from './counting.ts'
+import type { By } from './failover-counters.ts'
 import { Estimates } from './estimate.ts'
 import { showLevels, shownTo } from './headers.ts'
 import { lastingOf } from './lasting.ts'

@@ -10,13 +10,13 @@ import type {
   TypedRecords,
 } from '../../engine/index.ts'
 import { isPattern, timeText } from '../../engine/kit.ts'
-import { AskingCounters } from './asking-counters.ts'
+import { RemoteCounters } from './remote-counters.ts'
 import { nameOf } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
 import { capOf } from './cap.ts'
 import { Charges } from './charges.ts'
 import type { SumState } from './counters.ts'
-import { Counting } from './counting.ts'
+import { FailoverCounters } from './failover-counters.ts'
 import { Holds } from './holds.ts'
 import { Ledger } from './ledger.ts'
 import { MICROS } from './money.ts'
@@ -87,7 +87,7 @@ export interface Limits {
   /** For the stages of this plugin. */
   readonly settings: LimitSettings
   readonly rules: RuleBook
-  readonly counting: Counting
+  readonly counting: FailoverCounters
   readonly charges: Charges
   readonly overruns: Pick<Overruns, 'of'>
   readonly running: RunningExchanges
@@ -154,10 +154,10 @@ export default defineService({
     const redis = await host.connectRedis?.()
     const shared = redis
       ? new RedisCounters(redis, { holds: () => holds.all })
-      : host.firstProcess && new AskingCounters(host.firstProcess)
+      : host.firstProcess && new RemoteCounters(host.firstProcess)
     // A call makes the engine's own connection notice, too, so that health reports tell.
     const onAway = () => void host.keyValue.get('limits').catch(() => undefined)
-    const counting = new Counting({ ledger, log: host.log, holds, shared, onAway })
+    const counting = new FailoverCounters({ ledger, log: host.log, holds, shared, onAway })
     if (!redis && host.dialect === 'postgres')
       host.log.warn(
         'no key-value store is configured: gateways on other machines count rate limits for themselves, and learn what others have spent every 5 seconds',
@@ -223,7 +223,7 @@ export default defineService({
   },
 })
 
-async function tightestOf(budgets: readonly BudgetRule[], counting: Pick<Counting, 'read'>): Promise<Tightest> {
+async function tightestOf(budgets: readonly BudgetRule[], counting: Pick<FailoverCounters, 'read'>): Promise<Tightest> {
   const states = await counting.read(budgets)
   const left = budgets.map(({ kind, title, budget }, index) => ({
     kind,

@@ -1,14 +1,14 @@
 import { GatewayError } from '../../engine/index.ts'
 import { duration, network } from '../../engine/kit.ts'
-import type { Counting } from './counting.ts'
+import type { FailoverCounters } from './failover-counters.ts'
 import type { LimitSettings } from './settings.ts'
 
 /** Limits how many unknown API keys come from one address (of IPv6: from its network of 64 bits), so that guessing costs no look-ups. */
 export class RefusedKeys {
   readonly #limit: LimitSettings['refused_per_address']
-  readonly #counting: Pick<Counting, 'take' | 'give'>
+  readonly #counting: Pick<FailoverCounters, 'take' | 'give'>
 
-  constructor(limit: LimitSettings['refused_per_address'], counting: Pick<Counting, 'take' | 'give'>) {
+  constructor(limit: LimitSettings['refused_per_address'], counting: Pick<FailoverCounters, 'take' | 'give'>) {
     this.#limit = limit
     this.#counting = counting
   }

@@ -1,6 +1,6 @@
 import type { Principal, Scope, Usage } from '../../engine/index.ts'
 import type { Charges } from './charges.ts'
-import type { Counting } from './counting.ts'
+import type { FailoverCounters } from './failover-counters.ts'
 import { budgetExceeded } from './refusal.ts'
 import type { Rules } from './rules.ts'
 import type { LimitSettings } from './settings.ts'
@@ -27,12 +27,12 @@ const nothing: ChargedSoFar = { micros: 0, tokens: 0, parts: 0 }
 
 /** The exchanges of this process that are charged while they run, or that outlast their clients. */
 export class RunningExchanges {
-  readonly #counting: Pick<Counting, 'give'>
+  readonly #counting: Pick<FailoverCounters, 'give'>
   readonly #charges: Pick<Charges, 'chargePart'>
   readonly #charged = new WeakMap<Scope, ChargedSoFar>()
   readonly #working = new WeakMap<Scope, () => Soon<void>>()
 
-  constructor(counting: Pick<Counting, 'give'>, charges: Pick<Charges, 'chargePart'>) {
+  constructor(counting: Pick<FailoverCounters, 'give'>, charges: Pick<Charges, 'chargePart'>) {
     this.#counting = counting
     this.#charges = charges
   }

@@ -28,7 +28,7 @@ const shown: Readonly<Record<string, readonly [file: string, title: string]>> = 
   'rate_limits.assumed_output_tokens': [own, 'assumed_output_tokens: what a request without a maximum reserves'],
   'rate_limits.headers': ['plugins/limits/limit', 'shows no headers if the operator does not want them'],
   'rate_limits.on_store_failure': [
-    'plugins/limits/counting',
+    'plugins/limits/failover-counters',
     'admits nothing, or everything, if the operator wants that',
   ],
   'rate_limits.budget.unknown_price': [

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
 import type { Giving, SharedCounters, Settling } from '../../../plugins/limits/counters.ts'
-import { Counting } from '../../../plugins/limits/counting.ts'
+import { FailoverCounters } from '../../../plugins/limits/failover-counters.ts'
 import { Holds } from '../../../plugins/limits/holds.ts'
 import type { Ledger, Wanted } from '../../../plugins/limits/ledger.ts'
 import { MemoryCounters } from '../../../plugins/limits/memory-counters.ts'
@@ -52,7 +52,7 @@ describe('plugins/limits/missed-calls', () => {
   const budgets = [{ bucket: 'key:a', budget: { usd: 1_000, period: 'total' } }] as const
   const places = [{ bucket: 'key:a', limit: 10_000 }]
   let store: Away
-  let counting: Counting
+  let counting: FailoverCounters
   beforeEach(() => {
     store = new Away()
     const shared = new Proxy(store, {
@@ -68,7 +68,7 @@ describe('plugins/limits/missed-calls', () => {
     }) as unknown as SharedCounters
     const spent = async (wanted: readonly Wanted[]) =>
       wanted.map(({ bucket, period, start }) => ({ bucket, period, since: start, spent: 0 }))
-    counting = new Counting({
+    counting = new FailoverCounters({
       ledger: { spent } as unknown as Ledger,
       log: pino({ level: 'silent' }),
       holds: new Holds(),

@@ -13,12 +13,12 @@ import type {
   Taken,
   Taking,
 } from './counters.ts'
-import type { Asked } from './first-counters.ts'
+import type { Asked } from './counter-server.ts'
 
-const module = moduleBeside('first-counters', import.meta.url)
+const module = moduleBeside('counter-server', import.meta.url)
 
 /** The counters of the first process, which all processes of this machine share. Every call rejects if it does not answer. */
-export class AskingCounters implements SharedCounters {
+export class RemoteCounters implements SharedCounters {
   /** The first process learns at once that another one has ended. */
   readonly beat = Infinity
   readonly #first: FirstProcess

@@ -16,7 +16,7 @@ const messages = [{ role: 'user' as const, content: 'Hello' }]
 /** USD of one answer: 13 tokens at 100 USD per million. */
 const cost = 0.0013
 
-describe('plugins/limits/counting', function () {
+describe('plugins/limits/failover-counters', function () {
   this.timeout(300_000)
 
   let service: Service

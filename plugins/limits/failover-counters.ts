@@ -39,7 +39,7 @@ const usually = <T extends object>(given: T): Known<T> => Object.assign(given, {
 /** Milliseconds between two attempts to reach shared counters that are away. */
 const PROBE = 250
 
-export interface CountingOptions {
+export interface FailoverOptions {
   readonly ledger: Ledger
   readonly log: ServiceHost['log']
   /** What this process holds; shared counters may have to be told again. */
@@ -54,8 +54,8 @@ export interface CountingOptions {
  * Counts the exchanges of this process. While shared counters are away, it counts with a share of each limit, or does
  * what the operator wants. When they are back, they learn what was held and spent meanwhile.
  */
-export class Counting {
-  readonly #options: CountingOptions
+export class FailoverCounters {
+  readonly #options: FailoverOptions
   readonly #shared: SeededCounters | undefined
   #local: SeededCounters
   /** Runs while the shared counters are away. */
@@ -71,7 +71,7 @@ export class Counting {
   /** What happens while the shared counters are away. */
   onFailure: LimitSettings['on_store_failure'] = 'local'
 
-  constructor(options: CountingOptions) {
+  constructor(options: FailoverOptions) {
     this.#options = options
     const { shared, ledger } = options
     this.#shared = shared && new SeededCounters(shared, ledger)
