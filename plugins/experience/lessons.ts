@@ -49,13 +49,16 @@ export class Lessons {
   }
 
   posterior(place: Place, prior: Prior): Posterior {
-    const { gate, ...observed } = this.#windows.evidence(place, prior)
-    return {
-      ...believed(prior, observed),
-      ...(gate && { gate: believed(prior, gate) }),
-      observations: observed.rows,
+    const { gate, successes, failures, rows } = this.#windows.evidence(place, prior)
+    const { strength, mean } = prior
+    // Built field by field: each decision asks of each model.
+    const posterior = {
+      a: strength * mean + successes,
+      b: strength * (1 - mean) + failures,
+      observations: rows,
       pulls: this.pulls.of(place),
     }
+    return gate ? { ...posterior, gate: believed(prior, gate) } : posterior
   }
 
   see({ from, tries, answer, turn }: Seen): void {

@@ -80,6 +80,7 @@ export class Measurements {
   answered({ model, tier, firstByte, output, input }: MeasuredAnswer, now = Date.now(), from?: Origin): void {
     const known = this.#of(model, now, from)
     known.keepHour(now)
+    known.changes()
     if (firstByte !== null) known.firstBytes.add(firstByte, from)
     if (output !== null) known.outputs[tier].add(output, from)
     if (input === null || input.counted <= 0) return
@@ -91,17 +92,17 @@ export class Measurements {
   /** How a model does now, for the decisions of a key; absent: for nobody's. */
   now(model: string, tier: Tier, now = Date.now(), key?: string | null): Outcomes {
     const known = this.#shared.get(model)?.model ?? this.#aloneOf(model, key)
-    return { reliability: reliabilityOf(known?.tries.values ?? [], now), ...(known?.values(tier) ?? unknown) }
+    return known?.outcomes(tier, known.values(tier), now) ?? untried
   }
 
   /** The same, but all except reliability as it was at the last full hour. */
   hour(model: string, tier: Tier, now = Date.now(), key?: string | null): Outcomes {
     const shared = this.#shared.get(model)
     const alone = this.#aloneOf(model, key)
-    const tries = (shared?.model ?? alone)?.tries.values ?? []
     // What has become known to all within the hour is not known yet.
     const known = shared !== undefined && shared.since < hourOf(now) ? shared.model : alone
-    return { reliability: reliabilityOf(tries, now), ...(known?.valuesOfHour(tier, now) ?? unknown) }
+    const values = known?.valuesOfHour(tier, now) ?? unknown
+    return (shared?.model ?? alone)?.outcomes(tier, values, now) ?? untried
   }
 
   /** Forgets one model, or all (undefined). */
@@ -172,6 +173,8 @@ const unknown: Values = {
   cacheWrites: 0,
 }
 
+const untried: Outcomes = { reliability: reliabilityOf([], 0), ...unknown }
+
 interface Try {
   readonly at: number
   readonly isAnswered: boolean
@@ -193,12 +196,51 @@ class Model {
   /** The hour of the newest answer, since 1970, and what was known when that hour began. */
   #hour = 0
   #ofHour: Readonly<Record<Tier, Values>> = { SIMPLE: unknown, MEDIUM: unknown, COMPLEX: unknown }
+  /** Undefined: since the last answer, nobody has asked. */
+  readonly #values: Record<Tier, Values | undefined> = { SIMPLE: undefined, MEDIUM: undefined, COMPLEX: undefined }
+  /** What was told last, and of which values. */
+  readonly #told: Record<Tier, { readonly values: Values; readonly outcomes: Outcomes } | undefined> = {
+    SIMPLE: undefined,
+    MEDIUM: undefined,
+    COMPLEX: undefined,
+  }
 
   constructor(of: string) {
     this.of = of
   }
 
+  /** Figures are about to be added. */
+  changes(): void {
+    this.#values.SIMPLE = this.#values.MEDIUM = this.#values.COMPLEX = undefined
+  }
+
   values(tier: Tier): Values {
+    return (this.#values[tier] ??= this.#valuesNow(tier))
+  }
+
+  valuesOfHour(tier: Tier, now: number): Values {
+    return hourOf(now) > this.#hour ? this.values(tier) : this.#ofHour[tier]
+  }
+
+  /** Values with the reliability of now: the same object as before if both are, since each decision asks several times. */
+  outcomes(tier: Tier, values: Values, now: number): Outcomes {
+    const reliability = reliabilityOf(this.tries.values, now)
+    const told = this.#told[tier]
+    if (told?.values === values && told.outcomes.reliability === reliability) return told.outcomes
+    const outcomes = { reliability, ...values }
+    this.#told[tier] = { values, outcomes }
+    return outcomes
+  }
+
+  /** Keeps what is known, if an answer is the first one of its hour. */
+  keepHour(now: number): void {
+    const hour = hourOf(now)
+    if (hour <= this.#hour) return
+    this.#hour = hour
+    this.#ofHour = { SIMPLE: this.values('SIMPLE'), MEDIUM: this.values('MEDIUM'), COMPLEX: this.values('COMPLEX') }
+  }
+
+  #valuesNow(tier: Tier): Values {
     const outputs = this.outputs[tier]
     return {
       firstByte: this.firstBytes.quantile(0.5),
@@ -208,18 +250,6 @@ class Model {
       cacheReads: this.reads.mean ?? 0,
       cacheWrites: this.writes.mean ?? 0,
     }
-  }
-
-  valuesOfHour(tier: Tier, now: number): Values {
-    return hourOf(now) > this.#hour ? this.values(tier) : this.#ofHour[tier]
-  }
-
-  /** Keeps what is known, if an answer is the first one of its hour. */
-  keepHour(now: number): void {
-    const hour = hourOf(now)
-    if (hour <= this.#hour) return
-    this.#hour = hour
-    this.#ofHour = { SIMPLE: this.values('SIMPLE'), MEDIUM: this.values('MEDIUM'), COMPLEX: this.values('COMPLEX') }
   }
 }
 
@@ -237,36 +267,70 @@ class Newest<T> {
     return this.#values
   }
 
-  /** Returns the values that this one takes the place of. */
-  add(value: T, from?: Origin): readonly T[] {
-    const gone = this.#replacedBy(from)
+  /**
+   * Adds a value in place of the earlier ones of the conversation and of the ask, else of the oldest one of a key or of
+   * all that have enough.
+   * @param gone called with each of those
+   */
+  add(value: T, from?: Origin, gone?: (value: T) => void): void {
+    const isReplaced = from !== undefined && this.#dropSame(from, gone)
+    if (!isReplaced) {
+      const own = from === undefined ? -1 : this.#oldestOf(from.key)
+      const oldest = own < 0 && this.#values.length >= newest.all ? 0 : own
+      if (oldest >= 0) {
+        gone?.(this.#values[oldest] as T)
+        dropAt(this.#values, oldest)
+        dropAt(this.#origins, oldest)
+      }
+    }
     this.#values.push(value)
     this.#origins.push(from)
-    return gone.toReversed().flatMap((at) => {
-      this.#origins.splice(at, 1)
-      return this.#values.splice(at, 1)
-    })
   }
 
-  /**
-   * Where the earlier values of the conversation and of the ask are, else the oldest one of a key or of all that have
-   * enough, in ascending order.
-   */
-  #replacedBy(from: Origin | undefined): readonly number[] {
-    const oldest = this.#values.length < newest.all ? [] : [0]
-    if (from === undefined) return oldest
-    const { key, conversation, ask } = from
-    const same = this.#where(
-      (one) => (conversation !== null && one.conversation === conversation) || (one.key === key && one.ask === ask),
-    )
-    if (same.length > 0) return same
-    const ofKey = this.#where((one) => one.key === key)
-    return ofKey.length < newest.key ? oldest : ofKey.slice(0, 1)
+  /** Drops the values of a conversation, and of an ask of a key. Returns whether there are any. */
+  #dropSame(from: Origin, gone: ((value: T) => void) | undefined): boolean {
+    let kept = 0
+    for (let at = 0; at < this.#values.length; at++) {
+      const value = this.#values[at] as T
+      const origin = this.#origins[at]
+      if (origin && isSame(origin, from)) {
+        gone?.(value)
+        continue
+      }
+      this.#values[kept] = value
+      this.#origins[kept++] = origin
+    }
+    const isAny = kept < this.#values.length
+    while (this.#values.length > kept) {
+      this.#values.pop()
+      this.#origins.pop()
+    }
+    return isAny
   }
 
-  #where(isMeant: (origin: Origin) => boolean): readonly number[] {
-    return this.#origins.flatMap((origin, at) => (origin && isMeant(origin) ? [at] : []))
+  /** Where the oldest value of a key is that has enough; -1: it has not. */
+  #oldestOf(key: string | null): number {
+    let oldest = -1
+    let count = 0
+    for (let at = this.#origins.length - 1; at >= 0; at--) {
+      const origin = this.#origins[at]
+      if (!origin || origin.key !== key) continue
+      oldest = at
+      count++
+    }
+    return count < newest.key ? -1 : oldest
   }
+}
+
+function isSame(one: Origin, other: Origin): boolean {
+  const isOfConversation = other.conversation !== null && one.conversation === other.conversation
+  return isOfConversation || (one.key === other.key && one.ask === other.ask)
+}
+
+/** Like `splice`, which makes a list of what it drops. */
+function dropAt(list: unknown[], at: number): void {
+  for (let next = at + 1; next < list.length; next++) list[next - 1] = list[next]
+  list.pop()
 }
 
 /** The newest figures of a kind. Asking is cheaper than adding: each routed request asks several times of each model. */
@@ -276,6 +340,7 @@ class Figures {
   readonly #sorted: number[] = []
   /** Undefined: since the last figure was added, nobody has asked. */
   #mean: number | undefined
+  readonly #drop = (value: number) => dropAt(this.#sorted, this.#sorted.indexOf(value))
 
   get count(): number {
     return this.#sorted.length
@@ -287,10 +352,11 @@ class Figures {
   }
 
   add(value: number, from?: Origin): void {
-    const replaced = this.#newest.add(value, from)
-    const place = this.#sorted.findIndex((other) => other > value)
-    this.#sorted.splice(place < 0 ? this.#sorted.length : place, 0, value)
-    for (const gone of replaced) this.#sorted.splice(this.#sorted.indexOf(gone), 1)
+    this.#newest.add(value, from, this.#drop)
+    const sorted = this.#sorted
+    let place = sorted.push(value) - 1
+    for (; place > 0 && (sorted[place - 1] as number) > value; place--) sorted[place] = sorted[place - 1] as number
+    sorted[place] = value
     this.#mean = undefined
   }
 

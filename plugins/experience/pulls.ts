@@ -1,5 +1,5 @@
 import type { ServiceHost, TableQueries } from '../../engine/index.ts'
-import { keyOf, placeOf } from './place.ts'
+import { PlaceMap, keyOf, placeOf } from './place.ts'
 import type { Place } from './place.ts'
 import type { BigInteger, PullsTable, SpendTable } from './table.ts'
 
@@ -22,9 +22,11 @@ export interface Spent {
   readonly extra: number
 }
 
+type Sum = { -readonly [K in keyof Spent]: Spent[K] }
+
 interface Count extends Place {
-  readonly pulls: number
-  readonly updatedAt: number
+  pulls: number
+  updatedAt: number
 }
 
 /** Counts decisions, and what they cost, over all processes: those of this process at once, others within seconds. */
@@ -39,20 +41,20 @@ export class Pulls {
     this.#host = host
   }
 
-  add({ cost, extra, ...place }: Pull): void {
+  add({ model, mode, tier, cost, extra }: Pull): void {
     const now = Date.now()
-    this.#added.count({ ...place, pulls: 1, updatedAt: now })
-    this.#added.spend(Math.floor(now / hour), { routed: cost ?? 0, extra })
+    this.#added.count({ model, mode, tier, pulls: 1, updatedAt: now })
+    this.#added.spend(Math.floor(now / hour), cost ?? 0, extra)
   }
 
   /** How often a model was chosen there. */
   of(place: Place): number {
-    return this.#all(place).reduce((sum, { pulls }) => sum + pulls, 0)
+    return (this.#written.places.get(place)?.pulls ?? 0) + (this.#added.places.get(place)?.pulls ?? 0)
   }
 
   /** When it was last, in milliseconds since 1970; 0: never. */
   updatedAt(place: Place): number {
-    return Math.max(0, ...this.#all(place).map(({ updatedAt }) => updatedAt))
+    return Math.max(this.#written.places.get(place)?.updatedAt ?? 0, this.#added.places.get(place)?.updatedAt ?? 0)
   }
 
   /** Where models were chosen. */
@@ -62,8 +64,15 @@ export class Pulls {
 
   get spent(): Spent {
     const first = Math.floor(Date.now() / hour) - day
-    const spends = [...this.#written.hours, ...this.#added.hours].filter(([at]) => at >= first)
-    return spends.reduce((sum, [, spent]) => plus(sum, spent), nothing)
+    const sum = { routed: 0, extra: 0 }
+    const add = (spent: Spent, at: number) => {
+      if (at < first) return
+      sum.routed += spent.routed
+      sum.extra += spent.extra
+    }
+    this.#written.hours.forEach(add)
+    this.#added.hours.forEach(add)
+    return sum
   }
 
   /** Writes what this process has added, and reads what all have written. */
@@ -79,20 +88,20 @@ export class Pulls {
     const written = new Counts()
     for (const { pulls, updated_at: at, ...row } of counts)
       written.count({ ...placeOf(row), pulls: Number(pulls), updatedAt: Number(at) })
-    for (const { hour: at, ...spent } of spend) written.spend(at, spent)
+    for (const { hour: at, routed, extra } of spend) written.spend(at, routed, extra)
     this.#written = written
   }
 
   /** Writes what this process has added; what cannot be written is written the next time. */
   async write(): Promise<void> {
     const added = this.#added
-    if (added.places.size === 0) return
+    if (added.places.isEmpty) return
     this.#added = new Counts()
     try {
       await this.#host.database.transaction().execute((transaction) => writeCounts(transaction, added))
     } catch (error) {
       for (const count of added.places.values()) this.#added.count(count)
-      for (const [at, spent] of added.hours) this.#added.spend(at, spent)
+      for (const [at, { routed, extra }] of added.hours) this.#added.spend(at, routed, extra)
       throw error
     }
   }
@@ -106,43 +115,36 @@ export class Pulls {
   /** Forgets it in memory. */
   forget(model: string | undefined): void {
     for (const { places } of [this.#written, this.#added])
-      for (const [key, one] of places) if (model === undefined || one.model === model) places.delete(key)
-  }
-
-  #all(place: Place): readonly Count[] {
-    const key = keyOf(place)
-    return [this.#written, this.#added].flatMap(({ places }) => places.get(key) ?? [])
+      for (const one of places.values()) if (model === undefined || one.model === model) places.delete(one)
   }
 }
 
 class Counts {
-  readonly places = new Map<string, Count>()
-  readonly hours = new Map<number, Spent>()
+  readonly places = new PlaceMap<Count>()
+  readonly hours = new Map<number, Sum>()
 
   count(one: Count): void {
-    const key = keyOf(one)
-    const { pulls = 0, updatedAt = 0 } = this.places.get(key) ?? {}
-    this.places.set(key, { ...one, pulls: pulls + one.pulls, updatedAt: Math.max(updatedAt, one.updatedAt) })
+    const known = this.places.get(one)
+    if (!known) return this.places.set(one, one)
+    known.pulls += one.pulls
+    known.updatedAt = Math.max(known.updatedAt, one.updatedAt)
   }
 
   /** @param at hours since 1970 */
-  spend(at: number, spent: Spent): void {
-    this.hours.set(at, plus(this.hours.get(at) ?? nothing, spent))
+  spend(at: number, routed: number, extra: number): void {
+    const known = this.hours.get(at)
+    if (!known) return void this.hours.set(at, { routed, extra })
+    known.routed += routed
+    known.extra += extra
   }
-}
-
-const nothing: Spent = { routed: 0, extra: 0 }
-
-function plus(one: Spent, other: Spent): Spent {
-  return { routed: one.routed + other.routed, extra: one.extra + other.extra }
 }
 
 /** Adds to what is written, in one order, so that several processes do not wait for one another in a circle. */
 async function writeCounts(transaction: TableQueries, { places, hours }: Counts): Promise<void> {
-  const counts = [...places].sort(([one], [other]) => (one < other ? -1 : 1))
+  const counts = [...places.values()].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   await transaction
     .insertInto('experience_pulls')
-    .values(counts.map(([, { updatedAt, ...count }]) => ({ ...count, updated_at: updatedAt })))
+    .values(counts.map(({ updatedAt, ...count }) => ({ ...count, updated_at: updatedAt })))
     .onConflict((conflict) =>
       conflict.columns(['model', 'mode', 'tier']).doUpdateSet((of) => ({
         pulls: of('experience_pulls.pulls', '+', of.ref('excluded.pulls')),

@@ -1,7 +1,7 @@
 import { tiers } from '../../engine/kit.ts'
 import { added, askOf, explicitEvidence, implicitEvidence, noEvidence, shrunk } from './evidence.ts'
 import type { Evidence, EvidenceRules, Observation } from './evidence.ts'
-import { keyOf, placeOf } from './place.ts'
+import { PlaceMap, placeOf } from './place.ts'
 import type { Place } from './place.ts'
 import type { RewardsTable } from './table.ts'
 
@@ -34,14 +34,13 @@ export interface Observed extends Evidence {
  * nobody gave joins at the full hour: all processes know it then, and equal requests within the hour are decided alike.
  */
 export class Windows {
-  readonly #windows = new Map<string, Window>()
+  readonly #windows = new PlaceMap<Window>()
 
   /** Adds a row. Returns false if it is known already, or too old to count. */
   add(row: RewardsTable): boolean {
     const place = placeOf(row)
-    const key = keyOf(place)
-    let window = this.#windows.get(key)
-    if (window === undefined) this.#windows.set(key, (window = new Window(place)))
+    let window = this.#windows.get(place)
+    if (window === undefined) this.#windows.set(place, (window = new Window(place)))
     return window.add(row)
   }
 
@@ -50,6 +49,7 @@ export class Windows {
    * count half.
    */
   evidence(place: Place, rules: WindowRules, now = Date.now()): Observed {
+    if (!this.#windows.hasMode(place)) return noEvidence
     const counting = { ...rules, until: Math.floor(now / hour) * hour - lateness }
     const own = this.#evidence(place, counting)
     if ((own.gate ?? own).rows > 0) return own
@@ -61,29 +61,29 @@ export class Windows {
 
   /** When something was last learned there, in milliseconds since 1970; 0: never. */
   updatedAt(place: Place): number {
-    return this.#windows.get(keyOf(place))?.updatedAt ?? 0
+    return this.#windows.get(place)?.updatedAt ?? 0
   }
 
   /** Where something was observed. */
   places(): readonly Place[] {
-    return [...this.#windows.values()].map(({ place }) => place)
+    return Array.from(this.#windows.values(), ({ place }) => place)
   }
 
   /** The rows of a source there since a time. */
   since(place: Place, source: string, time: number): readonly Observation[] {
-    return this.#windows.get(keyOf(place))?.since(source, time) ?? []
+    return this.#windows.get(place)?.since(source, time) ?? []
   }
 
   /** Forgets what was learned until a time: of one model, or of all (undefined). */
   forget(model: string | undefined, until: number): void {
-    for (const [key, window] of this.#windows) {
+    for (const window of this.#windows.values()) {
       if (model !== undefined && window.place.model !== model) continue
-      if (window.forget(until)) this.#windows.delete(key)
+      if (window.forget(until)) this.#windows.delete(window.place)
     }
   }
 
   #evidence(place: Place, counting: Counting): Observed {
-    return this.#windows.get(keyOf(place))?.evidence(counting) ?? noEvidence
+    return this.#windows.get(place)?.evidence(counting) ?? noEvidence
   }
 }
 
