@@ -3,7 +3,7 @@ import type { Mode } from '../../engine/index.ts'
 import type { Forecast } from './forecast.ts'
 import type { Propensity } from './propensity.ts'
 import { Random } from './random.ts'
-import { levelOf, needOf, ranked } from './score.ts'
+import { byName, draw, inOrder, levelOf, needOf, scored, sorted } from './score.ts'
 import type { Arm, Scored } from './score.ts'
 import type { RoutingSettings } from './settings.ts'
 import type { Incumbent, Shortlist, ShortlistEntry } from './shortlisted.ts'
@@ -63,13 +63,14 @@ export interface Known extends Omit<Considered, keyof Scored> {
 export function chooseAmong(known: readonly Known[], choosing: Choosing): Choice {
   const { id, mode, step, difficulty, shortlist, settings, explores } = choosing
   const { exploration } = settings
+  const { incumbent } = shortlist
   const entries = known.map(({ entry }) => entry)
-  const { sure, drawn } = ordersOf(known, choosing)
-  const stuck = sticking({ step, shortlist: { entries, incumbent: shortlist.incumbent }, difficulty }, mode)
   const places = placesIn(shortlist)
-  const competing = sure.filter((one) => places(sure[0], one) === 0)
+  const { sure, drawn, named } = ordersOf(known, places, choosing)
+  const stuck = sticking({ step, shortlist: { entries, incumbent }, difficulty }, mode)
   // Hard requests are not tried out on models.
-  const trial = explores && difficulty.tier !== 'COMPLEX' ? choosing.trialAmong(competing) : undefined
+  const triable = explores && difficulty.tier !== 'COMPLEX'
+  const trial = triable ? choosing.trialAmong(sure.filter((one) => places(sure[0], one) === 0)) : undefined
   const isTrial = trial !== undefined && hash01(`${id}trial`) < exploration.trial_share
   const order = withFirst(drawn, stuck.model ?? (isTrial ? trial : undefined))
   const [chosen] = order
@@ -83,7 +84,7 @@ export function chooseAmong(known: readonly Known[], choosing: Choosing): Choice
       policy: explores ? 'ts-1' : 'mean-1',
       seed: settings.seed ?? '',
       trial_p: trial === undefined ? 0 : exploration.trial_share,
-      ...armsAndTerms(drawn, { trial, open, incumbent: shortlist.incumbent }),
+      ...armsAndTerms(named, { trial, open, incumbent }),
     },
     notes: [...stuck.notes, ...brokenNotes(entries), ...(isTrial ? [`explore=trial:${trial}`] : [])],
   }
@@ -91,35 +92,41 @@ export function chooseAmong(known: readonly Known[], choosing: Choosing): Choice
 
 type Order = Choice['order']
 
-/** The models in order by means, and as they were drawn; both are the same where nothing is explored. */
+/**
+ * The models in order by means, as they were drawn, and by name; the first two are the same where nothing is explored. A
+ * model is the same object in all of them, with what it has drawn.
+ */
 function ordersOf(
   known: readonly Known[],
-  { id, mode, difficulty, shortlist, settings, explores, gone }: Choosing,
-): { readonly sure: Order; readonly drawn: Order } {
+  places: Places,
+  { id, mode, difficulty, settings, explores, gone }: Choosing,
+): { readonly sure: Order; readonly drawn: Order; readonly named: readonly Considered[] } {
   const { quality_weights: weights, quality_gate: gates, seed } = settings
-  const byName = new Map(known.map((one) => [one.arm.model, one]))
   const arms = known.map(({ arm }) => arm)
-  const rules = { mode, benefit: difficulty.benefit, weight: weights[mode], gate: gates[mode], gone }
-  const places = placesIn(shortlist)
-  const ordered = (random?: Random): Order => {
-    const scored = ranked(arms, { ...rules, random }).map((one): Considered => {
-      const { entry, forecast, observations, pulls } = byName.get(one.model) as Known
-      return Object.assign(one, { entry, forecast, observations, pulls })
-    })
-    return scored.sort(places) as unknown as Order
-  }
-  const sure = ordered()
-  return { sure, drawn: explores ? ordered(new Random(id, seed ?? '')) : sure }
+  const rules = { mode, benefit: difficulty.benefit, weight: weights[mode], gate: gates[mode] }
+  const models = scored(arms, rules).map((one, index): Considered => {
+    const { entry, forecast, observations, pulls } = known[index] as Known
+    return Object.assign(one, { entry, forecast, observations, pulls })
+  })
+  const compare = (one: Considered, other: Considered) => places(one, other) || inOrder(one, other, mode)
+  const named = sorted(models, byName)
+  const sure = sorted(models, compare) as unknown as Order
+  if (!explores) return { sure, drawn: sure, named }
+  draw(named, new Random(id, seed ?? ''), gone)
+  return { sure, drawn: sorted(models, compare) as unknown as Order, named }
 }
 
 /** The order, but with one model before all others. */
 function withFirst(order: Order, front: string | undefined): Order {
+  if (front === undefined || front === order[0].model) return order
   const first = order.find(({ model }) => model === front)
   return first === undefined ? order : [first, ...order.filter((one) => one !== first)]
 }
 
+type Places = (one: Considered, other: Considered) => number
+
 /** Compares models: those that fail go last; where none has enough context, the largest goes first. */
-function placesIn({ notes }: Pick<Shortlist, 'notes'>): (one: Considered, other: Considered) => number {
+function placesIn({ notes }: Pick<Shortlist, 'notes'>): Places {
   const isDegraded = notes.includes('degraded=context')
   const windowOf = ({ entry }: Considered) => entry.model.context_length ?? Infinity
   return (one, other) => {
@@ -128,11 +135,14 @@ function placesIn({ notes }: Pick<Shortlist, 'notes'>): (one: Considered, other:
   }
 }
 
+const none: readonly never[] = []
+
 /** Providers that notes name at most; a row must stay small. */
 const mostNamed = 10
 
 function brokenNotes(entries: readonly ShortlistEntry[]): readonly string[] {
   const broken = entries.filter(({ isBroken }) => isBroken)
+  if (broken.length === 0) return none
   const names = [...new Set(broken.flatMap(({ candidates }) => candidates.map(({ provider }) => provider.name)))]
   const more = names.length > mostNamed ? [`circuit=+${names.length - mostNamed}`] : []
   return [...names.slice(0, mostNamed).map((name) => `circuit=${name}`), ...more]
@@ -145,32 +155,31 @@ interface Drawing {
   readonly incumbent: Choosing['shortlist']['incumbent']
 }
 
-/** All that have drawn, in order of name: only with all of them can the draws be repeated. */
+/**
+ * All that have drawn: only with all of them can the draws be repeated.
+ * @param named in order of name
+ */
 function armsAndTerms(
-  order: readonly Considered[],
+  named: readonly Considered[],
   { trial, open, incumbent }: Drawing,
 ): Required<Pick<Propensity, 'arms' | 'terms'>> {
-  const competing = new Set(open.map(({ model }) => model))
   // If none of those that compete has passed, they compete all the same.
   const all = open.every(({ pass }) => !pass)
-  const sorted = order.toSorted((one, other) => (one.model < other.model ? -1 : 1))
-  const held = sorted.find(({ model }) => model === incumbent?.model)
-  const broken = sorted.filter(({ entry }) => entry.isBroken).map(({ model }) => model)
+  const held = incumbent && named.find(({ model }) => model === incumbent.model)
+  const isAnyBroken = named.some(({ entry }) => entry.isBroken)
+  const broken = isAnyBroken ? named.filter(({ entry }) => entry.isBroken).map(({ model }) => model) : undefined
   return {
-    arms: sorted.map((one) => ({
-      model: one.model,
-      a: one.a,
-      b: one.b,
-      c: one.c,
-      ...(one.gate === undefined ? {} : { gate: one.gate }),
-      pass: competing.has(one.model) && (one.pass || all),
-      ...(one.model === trial ? { trial: true as const } : {}),
-    })),
+    arms: named.map((one) => {
+      const { model, a, b, c, gate } = one
+      const pass = (one.pass || all) && open.includes(one)
+      const arm = gate === undefined ? { model, a, b, c, pass } : { model, a, b, c, gate, pass }
+      return model === trial ? { ...arm, trial: true } : arm
+    }),
     terms: {
-      share: order[0]?.share ?? 1,
-      rest: sorted.map(({ rest }) => rest),
+      share: named[0]?.share ?? 1,
+      rest: named.map(({ rest }) => rest),
       ...(held && incumbent ? { incumbent: { model: held.model, tier: incumbent.tier, bonus: held.continuity } } : {}),
-      ...(broken.length > 0 ? { broken } : {}),
+      ...(broken ? { broken } : {}),
     },
   }
 }

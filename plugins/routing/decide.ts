@@ -33,11 +33,11 @@ export function decide(deciding: Deciding): Choice {
   const isPaid = spent.extra <= exploration.budget_share * spent.routed
   const rules = { pulls: exploration.warmup_pulls, ratio: exploration.max_cost_ratio[mode] }
   const known = shortlist.entries.map((entry) => knownOf(entry, deciding))
-  const pulls = new Map(known.map((one) => [one.arm.model, one.pulls]))
+  const pulled = (model: string) => known.find(({ arm }) => arm.model === model)?.pulls ?? 0
   return chooseAmong(known, {
     ...deciding,
     explores: exploration.enabled && step === 0 && isPaid,
-    trialAmong: (competing: readonly Scored[]) => trialOf(competing, (model) => pulls.get(model) ?? 0, rules),
+    trialAmong: (competing: readonly Scored[]) => trialOf(competing, pulled, rules),
   })
 }
 

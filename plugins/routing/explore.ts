@@ -21,10 +21,14 @@ export function trialOf(
   { pulls, ratio }: TrialRules,
 ): string | undefined {
   if (winner === undefined) return undefined
-  const affordable = others.filter(({ pass, cost }) => pass && (costRatio(cost, winner.cost) ?? Infinity) <= ratio)
-  const counted = affordable.map(({ model }) => ({ model, count: pulled(model) })).filter(({ count }) => count < pulls)
-  return counted.reduce<(typeof counted)[number] | undefined>(
-    (least, one) => (least && least.count <= one.count ? least : one),
-    undefined,
-  )?.model
+  let least: string | undefined
+  let fewest = pulls
+  for (const { model, pass, cost } of others) {
+    if (!pass || (costRatio(cost, winner.cost) ?? Infinity) > ratio) continue
+    const count = pulled(model)
+    if (count >= fewest) continue
+    least = model
+    fewest = count
+  }
+  return least
 }

@@ -6,24 +6,30 @@ import { hash } from 'node:crypto'
  * first 16 bytes of SHA-256(id ‖ seed), as four little-endian numbers.
  */
 export class Random {
-  readonly #state: Uint32Array
+  /** The state, as signed numbers of 32 bits. */
+  #a: number
+  #b: number
+  #c: number
+  #d: number
 
   constructor(id: string, seed = '') {
     const digest = hash('sha256', id + seed, 'buffer')
-    this.#state = Uint32Array.from([0, 4, 8, 12], (at) => digest.readUInt32LE(at))
+    this.#a = digest.readInt32LE(0)
+    this.#b = digest.readInt32LE(4)
+    this.#c = digest.readInt32LE(8)
+    this.#d = digest.readInt32LE(12)
   }
 
   /** 32 random bits. */
   bits(): number {
-    const state = this.#state as unknown as [number, number, number, number]
-    const drawn = Math.imul(rotated(Math.imul(state[1], 5), 7), 9) >>> 0
-    const shifted = state[1] << 9
-    state[2] ^= state[0]
-    state[3] ^= state[1]
-    state[1] ^= state[2]
-    state[0] ^= state[3]
-    state[2] ^= shifted
-    state[3] = rotated(state[3], 11)
+    const drawn = Math.imul(rotated(Math.imul(this.#b, 5), 7), 9) >>> 0
+    const shifted = this.#b << 9
+    this.#c ^= this.#a
+    this.#d ^= this.#b
+    this.#b ^= this.#c
+    this.#a ^= this.#d
+    this.#c ^= shifted
+    this.#d = rotated(this.#d, 11)
     return drawn
   }
 

@@ -105,21 +105,68 @@ export interface Scored extends Arm {
  * `best` and the lower cost otherwise, then the name. Models draw in the order of their names.
  */
 export function ranked(given: readonly Arm[], rules: Rules): readonly Scored[] {
-  const arms = given.map(shortened)
-  const best = Math.max(...arms.map(gateMeanOf))
-  const cheapest = arms.reduce<number | null>((least, { cost }) => lower(least, cost), null)
-  const share = qualityShare(rules.benefit, rules.weight)
-  const draws = rules.random && drawsOf([...arms, ...(rules.gone ?? [])], rules.random)
-  return arms
-    .map((arm) => scored(arm, draws?.get(arm.model), { ...rules, share, cheapest, least: rules.gate * best }))
-    .sort((one, other) => inOrder(one, other, rules.mode))
+  const models = scored(given, rules)
+  if (rules.random) draw(sorted(models, byName), rules.random, rules.gone)
+  return sorted(models, (one, other) => inOrder(one, other, rules.mode))
 }
 
-/** An arm as rows have it: what was decided is made of no other numbers, so it can be decided again. */
-function shortened(arm: Arm): Arm {
-  if (arm.recorded) return arm
-  const { a, b, gate } = arm
-  return { ...arm, a: short(a), b: short(b), ...(gate && { gate: { a: short(gate.a), b: short(gate.b) } }) }
+/** Models with their scores by means, in the same order. */
+export function scored(arms: readonly Arm[], { mode, benefit, weight, gate }: Rules): readonly Scored[] {
+  let best = -Infinity
+  let cheapest: number | null = null
+  const models: Scored[] = []
+  for (const arm of arms) {
+    const model = asRowsHaveIt(arm)
+    models.push(model)
+    best = Math.max(best, gateMeanOf(model))
+    cheapest = lower(cheapest, arm.cost)
+  }
+  const share = qualityShare(benefit, weight)
+  const quick = mode === 'fast' ? 0.1 : 0.05
+  for (let index = 0; index < models.length; index++) {
+    const model = models[index] as Drawn
+    const { bonus, recorded } = arms[index] as Arm
+    model.pass = gateMeanOf(model) >= gate * best
+    model.latency = model.firstByte === null ? 0.5 : 1 / (1 + model.firstByte / halfLatency)
+    model.c = recorded?.c ?? short(costScale(model.cost, cheapest))
+    model.rest = recorded?.rest ?? short(0.1 * (model.reliability - 1) + quick * (model.latency - 0.5))
+    model.continuity = model.pass ? bonus : 0
+    model.share = share
+    model.draw = model.mean
+    model.score = scoreOf(model)
+  }
+  return models
+}
+
+type Drawn = { -readonly [K in keyof Scored]: Scored[K] }
+
+/**
+ * An arm as rows have it: what was decided is made of no other numbers, so it can be decided again. Built at once with
+ * all fields: a copy that grows takes several times the memory.
+ */
+function asRowsHaveIt({ model, level, cost, a, b, gate, reliability, firstByte, bonus, recorded }: Arm): Scored {
+  const rounded = recorded ? same : short
+  const [own, others] = [rounded(a), rounded(b)]
+  return {
+    model,
+    level,
+    cost,
+    a: own,
+    b: others,
+    gate: gate && { a: rounded(gate.a), b: rounded(gate.b) },
+    reliability,
+    firstByte,
+    bonus,
+    c: 0,
+    mean: own / (own + others),
+    draw: 0,
+    pass: false,
+    latency: 0,
+    continuity: 0,
+    rest: 0,
+    share: 0,
+    score: 0,
+  }
 }
 
 /** A number of seven digits. */
@@ -127,73 +174,71 @@ function short(value: number): number {
   return Number(value.toPrecision(7))
 }
 
-interface Scoring extends Rules {
-  readonly share: number
-  readonly cheapest: number | null
-  /** The lowest mean that passes the gate. */
-  readonly least: number
-}
-
-function drawsOf(arms: readonly Pick<Arm, 'model' | 'a' | 'b'>[], random: Random): ReadonlyMap<string, number> {
-  return new Map(arms.toSorted(byName).map(({ model, a, b }) => [model, random.beta(a, b)]))
-}
-
-function scored(arm: Arm, drawn: number | undefined, { mode, share, cheapest, least }: Scoring): Scored {
-  const mean = meanOf(arm)
-  const draw = drawn ?? mean
-  const pass = gateMeanOf(arm) >= least
-  const latency = arm.firstByte === null ? 0.5 : 1 / (1 + arm.firstByte / halfLatency)
-  const quick = mode === 'fast' ? 0.1 : 0.05
-  const { c, rest } = arm.recorded ?? {
-    c: short(costScale(arm.cost, cheapest)),
-    rest: short(0.1 * (arm.reliability - 1) + quick * (latency - 0.5)),
-  }
-  const continuity = pass ? arm.bonus : 0
-  const score = share * draw - (1 - share) * c + rest + continuity
-  const { model, level, cost, a, b, gate, reliability, firstByte, bonus } = arm
-  // Field by field: a copy that grows takes several times the memory, and there are two of every model.
-  return {
-    model,
-    level,
-    cost,
-    a,
-    b,
-    gate,
-    reliability,
-    firstByte,
-    bonus,
-    c,
-    mean,
-    draw,
-    pass,
-    latency,
-    continuity,
-    rest,
-    share,
-    score,
-  }
-}
-
-function inOrder(one: Scored, other: Scored, mode: Mode): number {
-  if (one.pass !== other.pass) return one.pass ? -1 : 1
-  if (one.score !== other.score) return other.score - one.score
-  if (mode === 'best' && one.level !== other.level) return other.level - one.level
-  const [own, its] = tieCosts(one, other)
-  if (mode !== 'best' && own !== its) return own - its
-  return byName(one, other)
+function same(value: number): number {
+  return value
 }
 
 /**
- * What the costs of two models of the same score are compared by: their places on the scale, which rows have, so that a
- * decision that is made again decides alike. Many costs share its end, where they themselves decide.
+ * Gives models what they draw in place of their means.
+ * @param named in order of name
+ * @param gone models that draw, too
  */
-function tieCosts(one: Scored, other: Scored): readonly [number, number] {
+export function draw(named: readonly Scored[], random: Random, gone: Rules['gone'] = none): void {
+  const all = gone.length === 0 ? named : [...named, ...gone].sort(byName)
+  for (const one of all) {
+    const drawn = random.beta(one.a, one.b)
+    if ('score' in one) redraw(one, drawn)
+  }
+}
+
+const none: readonly never[] = []
+
+function redraw(model: Drawn, drawn: number): void {
+  model.draw = drawn
+  model.score = scoreOf(model)
+}
+
+function scoreOf({ share, draw: drawn, c, rest, continuity }: Scored): number {
+  return share * drawn - (1 - share) * c + rest + continuity
+}
+
+/** Lists of at most so many are put in order one by one. */
+const few = 32
+
+/** Like `toSorted`, which takes nearly a kilobyte for whatever it sorts. */
+export function sorted<T>(list: readonly T[], compare: (one: T, other: T) => number): readonly T[] {
+  if (list.length > few) return list.toSorted(compare)
+  const all = list.slice()
+  for (let at = 1; at < all.length; at++) {
+    const one = all[at] as T
+    let place = at
+    for (; place > 0 && compare(all[place - 1] as T, one) > 0; place--) all[place] = all[place - 1] as T
+    all[place] = one
+  }
+  return all
+}
+
+/** Compares two models by what decides which is asked first. */
+export function inOrder(one: Scored, other: Scored, mode: Mode): number {
+  if (one.pass !== other.pass) return one.pass ? -1 : 1
+  if (one.score !== other.score) return other.score - one.score
+  if (mode === 'best' && one.level !== other.level) return other.level - one.level
+  const byCost = mode === 'best' ? 0 : tieOf(one, other)
+  return byCost === 0 ? byName(one, other) : byCost
+}
+
+/**
+ * Compares the costs of two models of the same score: by their places on the scale, which rows have, so that a decision
+ * that is made again decides alike. Many costs share its end, where they themselves decide.
+ */
+function tieOf(one: Scored, other: Scored): number {
   const isEnd = one.c === 1 && other.c === 1
-  return isEnd ? [one.cost ?? Infinity, other.cost ?? Infinity] : [one.c, other.c]
+  const [own, its] = isEnd ? [one.cost ?? Infinity, other.cost ?? Infinity] : [one.c, other.c]
+  return own === its ? 0 : own - its
 }
 
 /** By UTF-16 code units, which are the same on every machine. */
-function byName({ model: one }: Pick<Arm, 'model'>, { model: other }: Pick<Arm, 'model'>): number {
+export function byName({ model: one }: Pick<Arm, 'model'>, { model: other }: Pick<Arm, 'model'>): number {
   return one < other ? -1 : Number(one > other)
 }
 
