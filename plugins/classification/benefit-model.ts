@@ -37,7 +37,12 @@ type Quantiles = Readonly<Record<keyof Learned, readonly number[]>>
 
 /** A row of features with each number within its bounds. */
 export function within({ low, high }: BenefitModel['bounds'], row: readonly number[]): readonly number[] {
-  return row.map((value, at) => Math.min(high[at] ?? value, Math.max(low[at] ?? value, value)))
+  const bounded = row.slice()
+  for (let at = 0; at < row.length; at++) {
+    const value = row[at] ?? 0
+    bounded[at] = Math.min(high[at] ?? value, Math.max(low[at] ?? value, value))
+  }
+  return bounded
 }
 
 /**

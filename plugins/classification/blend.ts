@@ -39,36 +39,47 @@ export function blend(
   missing: 'late' | 'failed',
   otherwise: number,
 ): Blend {
-  const names = Object.keys(weights)
   const effect = (name: string) => (weights[name] ?? 0) * (votes.get(name)?.confidence ?? 0)
-  const sum = names.reduce((total, name) => total + effect(name), 0)
-  const counted = names.map((name): [string, CountedVote | Abstention] => {
+  let sum = 0
+  for (const name in weights) sum += effect(name)
+  const found: Record<string, CountedVote | Abstention> = {}
+  const notes: string[] = []
+  /** Logarithms of the odds of complexity and benefit. */
+  let complex = 0
+  let gained = 0
+  for (const name in weights) {
     const vote = votes.get(name)
-    if (!vote) return [name, { abstained: true, reasons: [missing] }]
+    if (!vote) {
+      found[name] = { abstained: true, reasons: [missing] }
+      notes.push(`${name}=${missing}`)
+      continue
+    }
     const { complexity, benefit, confidence, reasons } = vote
-    if (effect(name) === 0) return [name, { abstained: true, reasons }]
-    const said = { complexity, ...(benefit === undefined ? {} : { benefit }), confidence }
-    return [name, { ...said, weight: weights[name] ?? 0, share: effect(name) / sum, reasons }]
-  })
-  const notes = counted.flatMap(([name, vote]) => {
-    if (!('abstained' in vote)) return [`${name}=${vote.complexity.toFixed(2)}`]
-    return votes.has(name) ? [] : [`${name}=${missing}`]
-  })
-  const found = Object.fromEntries(counted)
-  if (sum === 0) return { complexity: otherwise, benefit: otherwise, votes: found, notes: [...notes, 'unclassified'] }
-  const pooled = (said: (vote: Vote) => number) => {
-    const odds = names.reduce((total, name) => {
-      const vote = votes.get(name)
-      const value = vote === undefined ? 0.5 : said(vote)
-      return total + (effect(name) / sum) * logit(Math.min(extremes[1], Math.max(extremes[0], value)))
-    }, 0)
-    const value = logistic(odds)
-    return value < lowAnchor ? 0 : value
+    if (effect(name) === 0) {
+      found[name] = { abstained: true, reasons }
+      continue
+    }
+    const share = effect(name) / sum
+    const weight = weights[name] ?? 0
+    found[name] =
+      benefit === undefined
+        ? { complexity, confidence, weight, share, reasons }
+        : { complexity, benefit, confidence, weight, share, reasons }
+    notes.push(`${name}=${complexity.toFixed(2)}`)
+    complex += share * oddsOf(complexity)
+    gained += share * oddsOf(benefit ?? complexity)
   }
-  return {
-    complexity: pooled(({ complexity }) => complexity),
-    benefit: pooled(({ complexity, benefit = complexity }) => benefit),
-    votes: found,
-    notes,
-  }
+  if (sum > 0) return { complexity: pooled(complex), benefit: pooled(gained), votes: found, notes }
+  notes.push('unclassified')
+  return { complexity: otherwise, benefit: otherwise, votes: found, notes }
+}
+
+/** The logarithm of the odds of what a vote says, within the extremes. */
+function oddsOf(value: number): number {
+  return logit(Math.min(extremes[1], Math.max(extremes[0], value)))
+}
+
+function pooled(odds: number): number {
+  const value = logistic(odds)
+  return value < lowAnchor ? 0 : value
 }

@@ -116,7 +116,7 @@ export default defineStage({
         // A timer may end up to a millisecond early.
         const missing = performance.now() - started < wait - 1 ? 'failed' : 'late'
         const blended = blend(weights, votes, missing, (preview?.settings ?? routing.settings).default_complexity)
-        const measured = votes.values().find(({ features }) => features !== undefined)
+        const measured = measuring(votes)
         const ensemble: Ensemble = {
           ...blended,
           ...confidenceIn(blended, calibration),
@@ -146,10 +146,21 @@ export default defineStage({
   },
 })
 
+/** The vote of a signal that has measured the text. */
+function measuring(votes: ReadonlyMap<string, Vote>): Vote | undefined {
+  for (const vote of votes.values()) if (vote.features !== undefined) return vote
+  return undefined
+}
+
+function abstain(votes: Blend['votes']): boolean {
+  for (const name in votes) if (votes[name] && !('abstained' in votes[name])) return false
+  return true
+}
+
 /** The raw confidence says how far from the borders of its tier a complexity is; the map says how often that is right. */
 function confidenceIn({ complexity, votes }: Blend, calibration: Calibration) {
   const map = calibration.version
-  if (Object.values(votes).every((vote) => 'abstained' in vote)) return { confidence: 0, confidenceRaw: 0, map }
+  if (abstain(votes)) return { confidence: 0, confidenceRaw: 0, map }
   const confidenceRaw = rawConfidence(complexity)
   return { confidence: calibration.map(confidenceRaw, tierOf(complexity)), confidenceRaw, map }
 }

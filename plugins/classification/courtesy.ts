@@ -44,6 +44,7 @@ export function refersBack(text: string): boolean {
 
 function trimmed(text: string, kinds: readonly Vocabulary[]): string {
   const idle = (clause: string) => {
+    if (!mayBeIdle(clause)) return false
     const words = wordsOf(clause)
     return kinds.some((kind) => isOf(kind, clause, words))
   }
@@ -66,6 +67,32 @@ function isOf({ said, all }: Vocabulary, clause: string, words: readonly string[
   if (all === effort.all && clause.includes('?')) return false
   if (all === courtesy.all && greetings.has(words.join(' '))) return true
   return words.some((word) => said.has(word)) && words.every((word) => all.has(word))
+}
+
+/** The first words of all clauses that are of a kind. */
+const firstWords: ReadonlySet<string> = new Set([
+  ...courtesy.all,
+  ...effort.all,
+  ...phrases.greetings.map((greeting) => greeting.split(' ', 1)[0] ?? ''),
+])
+
+/** Whether a clause may be of a kind, by its first word: nearly none is, and to find all of its words takes memory. */
+function mayBeIdle(clause: string): boolean {
+  let start = 0
+  while (start < clause.length && !isWordCode(clause.charCodeAt(start)) && clause.charCodeAt(start) < 128) start++
+  let end = start
+  while (end < clause.length && isWordCode(clause.charCodeAt(end))) end++
+  const next = clause.charCodeAt(end)
+  // A word goes on through apostrophes, and letters beyond ASCII may have several forms.
+  if (start === end || next === apostrophe || next >= 128) return true
+  return firstWords.has(clause.slice(start, end).toLowerCase())
+}
+
+const apostrophe = 39
+
+/** Letters and digits of ASCII. */
+function isWordCode(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
 }
 
 /** The words of a text in lower case, without apostrophes. */

@@ -20,7 +20,7 @@ export function features(given: string): readonly number[] {
   const counts = count(text, folded.length === text.length ? folded : text)
   const { letters, words, sentences, numbers } = counts
   const share = (part: number) => part / Math.max(1, words)
-  return [
+  const row = [
     Math.log1p(letters),
     Math.log1p(words),
     share(letters),
@@ -37,9 +37,17 @@ export function features(given: string): readonly number[] {
     share(counts.uncommon),
     share(counts.learned),
     share(counts.capitals),
-    ...Array.from(counts.kinds, Math.log1p),
-  ].map((value) => Math.round(value * 1e4) / 1e4)
+    ...noKinds,
+  ]
+  const first = row.length - kinds.length
+  for (let at = 0; at < kinds.length; at++) row[first + at] = Math.log1p(kinds[at] ?? 0)
+  for (let at = 0; at < row.length; at++) row[at] = Math.round((row[at] ?? 0) * 1e4) / 1e4
+  return row
 }
+
+/** How many words of each kind the text has that is being counted; kept, because a text is counted for every request. */
+const kinds = new Float64Array(kindNames.length)
+const noKinds = kindNames.map(() => 0)
 
 /** Compatibility forms become plain characters (Unicode Standard Annex 15), and invisible ones vanish. */
 function normal(text: string): string {
@@ -63,9 +71,22 @@ const underscore = 95
 
 /** @param lower the same text in lower case */
 function count(text: string, lower: string) {
-  const found = { letters: 0, words: 0, long: 0, sentences: 0, numbers: 0, digits: 0, signs: 0, commands: 0 }
-  const more = { brackets: 0, names: 0, uncommon: 0, learned: 0, capitals: 0 }
-  const kinds = new Float64Array(kindNames.length)
+  const found = {
+    letters: 0,
+    words: 0,
+    long: 0,
+    sentences: 0,
+    numbers: 0,
+    digits: 0,
+    signs: 0,
+    commands: 0,
+    brackets: 0,
+    names: 0,
+    uncommon: 0,
+    learned: 0,
+    capitals: 0,
+  }
+  kinds.fill(0)
   let lineStarts = true
   let sentenceStarts = true
   let fenced = false
@@ -93,11 +114,11 @@ function count(text: string, lower: string) {
       found.letters += length
       found.words++
       if (length >= 9) found.long++
-      if (!sentenceStarts && code >= 65 && code <= 90) more.capitals++
+      if (!sentenceStarts && code >= 65 && code <= 90) found.capitals++
       const kind = known.find(lower, at, end)
       if (kind === undefined) {
-        more.uncommon++
-        if (length >= 7 && endings.find(lower, end - 3, end) !== undefined) more.learned++
+        found.uncommon++
+        if (length >= 7 && endings.find(lower, end - 3, end) !== undefined) found.learned++
       } else if (kind !== noKind) kinds[kind] = (kinds[kind] ?? 0) + 1
       sentenceStarts = false
       at = end
@@ -114,11 +135,11 @@ function count(text: string, lower: string) {
         sentenceStarts = true
       } else if (signs.has(code)) found.signs++
       else if (code === backslash) found.commands++
-      else if (brackets.has(code)) more.brackets++
-      else if (code === underscore) more.names++
+      else if (brackets.has(code)) found.brackets++
+      else if (code === underscore) found.names++
     }
   }
-  return { ...found, ...more, kinds }
+  return found
 }
 
 function codesOf(characters: string): ReadonlySet<number> {

@@ -37,12 +37,17 @@ export default function structural({ text }: Pick<Ask, 'text'>): Vote {
   }
 }
 
-/** The features of which a text has most. */
+/** The features of which a text has most, those of an equal value in the order of `told`. */
 function reasonsFor(measured: readonly number[]): readonly string[] {
-  return told
-    .map(({ name, at }) => ({ name, value: measured[at] ?? 0 }))
-    .filter(({ value }) => value > 0)
-    .sort((one, other) => other.value - one.value)
-    .slice(0, most)
-    .map(({ name }) => name)
+  const found: (typeof told)[number][] = []
+  for (const one of told) {
+    const value = measured[one.at] ?? 0
+    if (value <= 0) continue
+    let place = found.length
+    while (place > 0 && (measured[found[place - 1]?.at ?? 0] ?? 0) < value) place--
+    if (place === most) continue
+    if (found.length === most) found.pop()
+    found.splice(place, 0, one)
+  }
+  return found.map(({ name }) => name)
 }

@@ -34,7 +34,8 @@ export interface Turn extends Cleaned {
 export function lastTurn({ items }: Pick<GenerateRequest, 'items'>): Turn {
   const end = turnEnd(items, items.length)
   const messages = turnBefore(items, end)
-  return { ...clean(textOf(messages)), end, images: imagesOf(messages) }
+  const { text, fences, quotes, pastes } = clean(textOf(messages))
+  return { text, fences, quotes, pastes, end, images: imagesOf(messages) }
 }
 
 /** The last text of the user, cleaned: of several messages in a row, the last one that has any. */
@@ -117,10 +118,15 @@ function saysSomething(part: Message['content'][number], looking: Looking): bool
 }
 
 function textOf(messages: readonly Message[]): string {
-  const texts = messages.flatMap(({ content }) => content.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
-  return texts.length === 1 ? (texts[0] ?? '') : texts.join('\n\n')
+  let joined: string | undefined
+  for (const { content } of messages)
+    for (const part of content)
+      if (part.type === 'text') joined = joined === undefined ? part.text : `${joined}\n\n${part.text}`
+  return joined ?? ''
 }
 
 function imagesOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, { content }) => sum + content.filter(({ type }) => type === 'image').length, 0)
+  let images = 0
+  for (const { content } of messages) for (const { type } of content) if (type === 'image') images++
+  return images
 }

@@ -109,7 +109,8 @@ function metadataOf(
   scope: Scope,
   { metered, logging }: { readonly metered: ReturnType<typeof read>; readonly logging: Place['logging'] },
 ): LogRow['metadata'] {
-  const metadata: Record<string, Json> = scope.notes.size === 0 ? {} : Object.fromEntries(scope.notes)
+  const metadata: Record<string, Json> = {}
+  scope.notes.forEach((value, name) => (metadata[name] = value))
   metadata['times'] = timesOf(scope.times)
   const { losses = [] } = upstream ?? {}
   if (losses.length + metered.losses.length > 0) metadata['losses'] = lossesOf([...losses, ...metered.losses])

@@ -1,4 +1,4 @@
-import type { JsonObject, Mode, Slots } from '../../engine/index.ts'
+import type { Json, JsonObject, Mode, Slots } from '../../engine/index.ts'
 import type { Choice, Considered } from './choose.ts'
 import { needOf, qualityShare } from './score.ts'
 import type { RoutingSettings } from './settings.ts'
@@ -85,7 +85,7 @@ export function decidedBlock(decided: Decided): JsonObject {
     chosen: order[0].model,
     served: null,
     explored: choice.explored,
-    estimate: { ...estimate },
+    estimate: estimate as unknown as JsonObject,
     actual: null,
     propensity: propensityOf(choice, arms),
     judge: null,
@@ -97,6 +97,7 @@ export function decidedBlock(decided: Decided): JsonObject {
 
 /** How the decision was drawn. The arms that may have been chosen are kept first, and then those that come next. */
 function propensityOf({ order, propensity }: Choice, count: number): JsonObject {
+  if (propensity.arms.length <= count) return propensity as unknown as JsonObject
   const { terms, arms, ...drawn } = propensity
   const first = [order[0].model, arms.find((arm) => arm.trial)?.model, terms.incumbent?.model]
   const ranking = new Set([...first, ...order.map(({ model }) => model)].filter((one) => one !== undefined))
@@ -112,7 +113,7 @@ function propensityOf({ order, propensity }: Choice, count: number): JsonObject 
       rest: at(rest),
       ...(incumbent ? { incumbent: { ...incumbent } } : {}),
       ...(broken ? { broken: broken.filter((model) => kept.has(model)) } : {}),
-      ...(places.length < arms.length ? { left_out: arms.length - places.length } : {}),
+      left_out: arms.length - places.length,
     },
   }
 }
@@ -130,9 +131,13 @@ function headOf({ mode, difficulty, ensemble, notes, conversation }: Routed): Js
     map: ensemble?.map ?? null,
     weights_version: ensemble?.weightsVersion ?? null,
     ensemble: ensemble ? seenBy(ensemble, difficulty) : null,
-    notes: notes.slice(0, most.notes).map((note) => note.slice(0, most.note)),
+    notes: areFew(notes) ? notes : notes.slice(0, most.notes).map((note) => note.slice(0, most.note)),
     conversation: conversation ?? null,
   }
+}
+
+function areFew(notes: readonly string[]): boolean {
+  return notes.length <= most.notes && notes.every((note) => note.length <= most.note)
 }
 
 /** What the signals saw, before the judge, floors and caps. Their benefit is another one only if the tier is. */
@@ -143,7 +148,7 @@ function seenBy(ensemble: Slots['ensemble'], now: Routed['difficulty']): JsonObj
 }
 
 function featuresOf({ ensemble }: Routed): JsonObject | null {
-  return ensemble ? { text: ensemble.features && [...ensemble.features], facts: ensemble.facts } : null
+  return ensemble ? { text: ensemble.features, facts: ensemble.facts } : null
 }
 
 function diagnosticsOf(decided: Decided, count: number): JsonObject {
@@ -214,7 +219,20 @@ function bounded(make: (room: Room) => JsonObject): JsonObject {
   let block: JsonObject = {}
   for (const room of rooms) {
     block = make(room)
-    if (Buffer.byteLength(JSON.stringify(block)) <= mostBytes) break
+    if (mostBytesOf(block) <= mostBytes || Buffer.byteLength(JSON.stringify(block)) <= mostBytes) break
   }
   return block
 }
+
+/** Bytes that a value takes at most as JSON. Nearly always they are few, and the block need not be printed to tell. */
+function mostBytesOf(value: Json | undefined): number {
+  if (typeof value === 'string') return 6 * value.length + 2
+  if (typeof value !== 'object' || value === null) return longestNumber
+  let bytes = 2
+  if (Array.isArray(value)) for (const one of value as readonly Json[]) bytes += mostBytesOf(one) + 1
+  else for (const name in value) bytes += 6 * name.length + 4 + mostBytesOf((value as JsonObject)[name])
+  return bytes
+}
+
+/** Characters of the longest number, such as -1.2345678901234567e-100. */
+const longestNumber = 24

@@ -23,11 +23,10 @@ export function forecast(
   { input, maxOutput = Infinity, incumbent }: Expected,
   outcomes: Pick<Outcomes, 'inputRatio' | 'output' | 'cacheWrites'>,
 ): Forecast {
-  const tokens = {
-    input: Math.round(input * outcomes.inputRatio),
-    output: predictedOutput(tier, outcomes.output, Math.min(maxOutput, most)),
-  }
+  const tokens = Math.round(input * outcomes.inputRatio)
+  const output = predictedOutput(tier, outcomes.output, Math.min(maxOutput, most))
   // The cache that another model has filled is of no use.
   const cached = incumbent?.model === name ? incumbent.cached : 0
-  return { ...tokens, cost: predictedCost({ ...tokens, cached, written: outcomes.cacheWrites }, pricing) }
+  const cost = predictedCost({ input: tokens, output, cached, written: outcomes.cacheWrites }, pricing)
+  return { input: tokens, output, cost }
 }

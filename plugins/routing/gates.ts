@@ -24,9 +24,8 @@ export interface AtGates {
 
 /** The gates that concern a request for some of these models, in their order. */
 export function gatesFor(at: AtGates, entries: readonly ShortlistEntry[]): readonly Gate[] {
-  return [allowlist(at), constraints(at), assignment(at, entries), images(at), tools(at), context(at, entries)].flatMap(
-    (gate) => gate ?? [],
-  )
+  const all = [allowlist(at), constraints(at), assignment(at, entries), images(at), tools(at), context(at, entries)]
+  return all.filter((gate) => gate !== undefined)
 }
 
 function allowlist({ models }: AtGates): Gate | undefined {

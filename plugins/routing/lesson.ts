@@ -130,17 +130,14 @@ function answerOf(
 
 /** Who was asked, and whether it worked. A client's mistake shows that it does; of a client that left, nothing is known. */
 function triesOf({ model, outcome }: Recorded, { notes }: Scope): Seen['tries'] {
+  const tries: { readonly model: string; readonly isAnswered: boolean }[] = []
   const failed = notes.get('tries')
-  const before = (Array.isArray(failed) ? failed : []).flatMap((one: unknown) =>
-    isObject(one) && typeof one['model'] === 'string' && !unasked.has(one['code'])
-      ? [{ model: one['model'], isAnswered: isAnswer(Number(one['status'] ?? 0)) }]
-      : [],
-  )
-  const last =
-    model === undefined || outcome.result === 'client_closed'
-      ? []
-      : [{ model: model.model.name, isAnswered: outcome.result === 'completed' }]
-  return [...before, ...last]
+  for (const one of Array.isArray(failed) ? (failed as readonly unknown[]) : [])
+    if (isObject(one) && typeof one['model'] === 'string' && !unasked.has(one['code']))
+      tries.push({ model: one['model'], isAnswered: isAnswer(Number(one['status'] ?? 0)) })
+  if (model !== undefined && outcome.result !== 'client_closed')
+    tries.push({ model: model.model.name, isAnswered: outcome.result === 'completed' })
+  return tries
 }
 
 /** Codes of tries that say nothing of the provider. */

@@ -28,9 +28,11 @@ export function predictedOutput(tier: Tier, median: number | null, allowed: numb
  * price costs what input costs.
  */
 export function predictedCost(predicted: Predicted, pricing: Pricing | undefined): number | null {
+  if (pricing === undefined) return null
   const { input: tokens, output: answered } = predicted
-  const tier = pricing?.tiers?.findLast(({ above_input_tokens: above }) => tokens > above)
-  const { input, output, cache_read: read = input, cache_write: write = input, requests = 0 } = { ...pricing, ...tier }
+  const tier = pricing.tiers?.findLast(({ above_input_tokens: above }) => tokens > above)
+  const prices = tier ? { ...pricing, ...tier } : pricing
+  const { input, output, cache_read: read = input, cache_write: write = input, requests = 0 } = prices
   if (input === undefined || output === undefined || read === undefined || write === undefined) return null
   // What was read last time cannot be written as well.
   const cached = Math.min(predicted.cached, 1)

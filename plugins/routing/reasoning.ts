@@ -13,18 +13,19 @@ export interface Reasons {
   readonly chosen?: string
 }
 
-function partsOf({ tier, notes, chosen }: Reasons): readonly string[] {
-  return [`tier=${tier}`, ...notes, ...(chosen === undefined ? [] : [`chosen=${chosen}`])]
+/** The parts of the reasoning. */
+export function partsOf({ tier, notes, chosen }: Reasons): readonly string[] {
+  return chosen === undefined ? [`tier=${tier}`, ...notes] : [`tier=${tier}`, ...notes, `chosen=${chosen}`]
 }
 
 /** Why a request was routed as it was, in one line. */
-export function reasoningOf(reasons: Reasons): string {
-  return partsOf(reasons).join(between)
+export function reasoningOf(parts: readonly string[]): string {
+  return parts.join(between)
 }
 
 /** Tells the client the tier, and the first parts of the reasoning. */
-export function tellReasons(reasons: Reasons, scope: Pick<Scope, 'header'>): void {
-  const reason = partsOf(reasons).slice(0, shown.parts).join(between)
-  scope.header('x-gateway-tier', reasons.tier)
+export function tellReasons(tier: Tier, parts: readonly string[], scope: Pick<Scope, 'header'>): void {
+  const reason = parts.slice(0, shown.parts).join(between)
+  scope.header('x-gateway-tier', tier)
   scope.header('x-gateway-reason', reason.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, shown.characters))
 }

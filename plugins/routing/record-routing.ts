@@ -5,7 +5,7 @@ import { isObject } from '../../engine/kit.ts'
 import { refusedBlock } from './block.ts'
 import { lessonOf } from './lesson.ts'
 import type { Recorded } from './lesson.ts'
-import { reasoningOf } from './reasoning.ts'
+import { partsOf, reasoningOf } from './reasoning.ts'
 import { SchemaEvidence } from './schema-evidence.ts'
 import type { GateCount } from './shortlisted.ts'
 import type { Decision } from './select.ts'
@@ -77,7 +77,7 @@ function noteRefusal({ target, ensemble, outcome }: Recorded, scope: Scope): voi
   const own = notes.filter((note) => !ensemble.notes.includes(note))
   const routed = { mode: target.mode, difficulty: { complexity, benefit, tier }, ensemble, notes: own, conversation }
   const block = refusedBlock(routed, gates, outcome.error?.code ?? null)
-  const reasoning = reasoningOf({ tier, notes })
+  const reasoning = reasoningOf(partsOf({ tier, notes }))
   noteFlat(block, { reasoning, cost: null, savings: null, served: null }, scope)
 }
 
@@ -132,17 +132,14 @@ interface Flat {
 
 function noteFlat(block: JsonObject, { reasoning, cost, savings, served }: Flat, scope: Scope): void {
   const { complexity = null, confidence = null, tier = null } = block
-  const fields = {
-    routing_complexity: complexity,
-    routing_confidence: confidence,
-    routing_reasoning: reasoning,
-    routing_cost_estimate: cost,
-    routing_savings: savings === null ? null : exact(savings),
-    routing_tier: tier,
-    resolved_model: served,
-    routing: block,
-  }
-  for (const [name, value] of Object.entries(fields)) scope.note(name, value)
+  scope.note('routing_complexity', complexity)
+  scope.note('routing_confidence', confidence)
+  scope.note('routing_reasoning', reasoning)
+  scope.note('routing_cost_estimate', cost)
+  scope.note('routing_savings', savings === null ? null : exact(savings))
+  scope.note('routing_tier', tier)
+  scope.note('resolved_model', served)
+  scope.note('routing', block)
   const actual = isObject(block['actual']) ? block['actual']['savings'] : undefined
   if (scope.told && typeof tier === 'string') scope.told.tier = tier
   if (scope.told && typeof actual === 'number') scope.told.savings = actual

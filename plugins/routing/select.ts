@@ -4,7 +4,7 @@ import { decidedBlock } from './block.ts'
 import type { Estimate } from './block.ts'
 import { decide } from './decide.ts'
 import type { Choice, Considered } from './choose.ts'
-import { reasoningOf, tellReasons } from './reasoning.ts'
+import { partsOf, reasoningOf, tellReasons } from './reasoning.ts'
 import { keyOf, modeIn } from './shortlist.ts'
 import type { Shortlist } from './shortlisted.ts'
 import { limited } from './tier.ts'
@@ -69,12 +69,13 @@ export default defineStage({
       const step = Number(facts['step'] ?? 0)
       const choice = decide({ id, key: keyOf(principal), mode, difficulty, step, shortlist, settings, experience })
       const [chosen] = choice.order
-      const notes = [...(verdict?.notes ?? []), ...bounds, ...shortlist.notes, ...choice.notes]
-      const reasons = { tier: difficulty.tier, notes: [...ensemble.notes, ...notes], chosen: chosen.model }
-      tellReasons(reasons, scope)
+      const notes = [...(verdict?.notes ?? none), ...bounds, ...shortlist.notes, ...choice.notes]
+      const { tier } = difficulty
+      const reasons = partsOf({ tier, notes: [...ensemble.notes, ...notes], chosen: chosen.model })
+      tellReasons(tier, reasons, scope)
       const estimate = estimateOf(choice, settings, catalog)
       if (!preview) {
-        experience.pulled({ model: chosen.model, mode, tier: difficulty.tier, cost: chosen.cost, extra: choice.extra })
+        experience.pulled({ model: chosen.model, mode, tier, cost: chosen.cost, extra: choice.extra })
         const at = Date.now() - scope.elapsed()
         const { ask: text } = ensemble
         // Sealing it takes longer than the decision.
@@ -111,6 +112,8 @@ export default defineStage({
     },
 })
 
+const none: readonly never[] = []
+
 /** Whether the owner of the key has switched the tracing of his requests on. */
 function isTraced(principal: Principal | undefined, members: Services['members']): boolean {
   const id = principal?.kind === 'member' ? principal.id : principal?.owner
@@ -120,13 +123,17 @@ function isTraced(principal: Principal | undefined, members: Services['members']
 function estimateOf({ order }: Choice, { baseline_model: named }: RoutingSettings, catalog: Catalog): Estimate {
   const [{ forecast }] = order
   const wanted = named === null ? undefined : catalog.find(named)?.name
-  const baseline = order.find(({ model }) => model === wanted) ?? usualBaseline(order)
-  return { ...forecast, baseline: baseline.model, baseline_cost: baseline.forecast.cost }
+  const baseline = (wanted && order.find(({ model }) => model === wanted)) || usualBaseline(order)
+  const { input, output, cost } = forecast
+  return { input, output, cost, baseline: baseline.model, baseline_cost: baseline.forecast.cost }
 }
 
 /** The cheapest of the models with the highest level. */
-function usualBaseline(order: Choice['order']): Considered {
-  const highest = Math.max(...order.map(({ level }) => level))
-  const best = order.filter(({ level }) => level === highest)
-  return best.reduce((least, one) => ((one.cost ?? Infinity) < (least.cost ?? Infinity) ? one : least))
+function usualBaseline([first, ...others]: Choice['order']): Considered {
+  let best = first
+  for (const one of others) {
+    const isCheaper = one.level === best.level && (one.cost ?? Infinity) < (best.cost ?? Infinity)
+    if (one.level > best.level || isCheaper) best = one
+  }
+  return best
 }

@@ -7,7 +7,7 @@ import { moneyGate, purseOf } from './money-gate.ts'
 import type { Purse } from './money-gate.ts'
 import { Pool } from './pool.ts'
 import { preferencesOf } from './preferences.ts'
-import { tellReasons } from './reasoning.ts'
+import { partsOf, tellReasons } from './reasoning.ts'
 import { measuredBy } from './settings.ts'
 import type { Shortlist, ShortlistEntry } from './shortlisted.ts'
 import { Sieve } from './sieve.ts'
@@ -47,16 +47,17 @@ export default defineStage({
       const { maxOutputTokens: maxOutput } = neutral
       const expected = { input: tokens.ofRequest(request.protocol, request.body), maxOutput, incumbent }
       const pooled = pool.of(request, mode)
-      const entries = pooled.map((one): ShortlistEntry => ({
-        ...one,
-        isBroken: one.candidates.every((candidate) => resilience.isOpen(candidate)),
-        cost: forecast(one.model, difficulty.tier, expected, outcomesOf(one.model)).cost,
+      const entries = pooled.map(({ model, candidates }): ShortlistEntry => ({
+        model,
+        candidates,
+        isBroken: candidates.every((candidate) => resilience.isOpen(candidate)),
+        cost: forecast(model, difficulty.tier, expected, outcomesOf(model)).cost,
       }))
       const sieve = new Sieve(mode, entries)
       let payer: string | undefined
       const refuse = (error: unknown): never => {
         const refused = [...ensemble.notes, ...difficulty.notes, ...notes, ...sieve.notes]
-        tellReasons({ tier: difficulty.tier, notes: refused }, scope)
+        tellReasons(difficulty.tier, partsOf({ tier: difficulty.tier, notes: refused }), scope)
         if (payer !== undefined) scope.header('x-gateway-limit', payer)
         scope.note('routing', {
           ...difficulty,
@@ -72,10 +73,12 @@ export default defineStage({
         if (money) sieve.pass(money)
         return {
           shortlist: {
-            ...expected,
+            input: expected.input,
+            maxOutput,
+            incumbent,
             entries: sieve.entries,
             gates: sieve.gates,
-            notes: [...notes, ...sieve.notes],
+            notes: sieve.notes.length === 0 ? notes : [...notes, ...sieve.notes],
             conversation,
           },
         }

@@ -45,10 +45,13 @@ export class Sieve {
     const relaxed = kept.length === 0 ? (otherwise?.(before) ?? []) : []
     if (relaxed.length > 0) this.notes.push(`degraded=${name}`)
     this.#entries = kept.length > 0 ? kept : relaxed
-    const left = new Set(this.#entries)
-    const removed = before.filter((entry) => !left.has(entry)).map(({ model }) => model.name)
-    this.gates.push({ gate: name, left: left.size, ...(removed.length > 0 ? { removed } : {}) })
-    if (left.size > 0) return
+    const left = this.#entries
+    if (left.length === before.length) this.gates.push({ gate: name, left: left.length })
+    else {
+      const names = before.filter((entry) => !left.includes(entry)).map(({ model }) => model.name)
+      this.gates.push({ gate: name, left: left.length, removed: names })
+    }
+    if (left.length > 0) return
     const hint = gate.hint?.() ?? ''
     const reason = `No model is left for "${this.#asked}": ${this.#counts.join(', ')}.${hint && ` ${hint}`}`
     throw new GatewayError(code, {}, { message: reason, param: 'model', ...options })

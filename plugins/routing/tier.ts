@@ -56,26 +56,24 @@ export function limited(
 ): Limited {
   const count = (fact: string) => Number(facts[fact] ?? 0)
   const isStep = count('step') > 0
+  const hasImages = count('images') > 0
   const hasSchema = format?.type === 'schema'
-  const holding = {
-    vision: count('images') > 0,
-    structured_output: hasSchema,
-    final_verification: isStep && facts['verifies'] === true && count('writes') > 0,
-    routine_success:
-      isStep && facts['routine'] === true && count('repeats') === 0 && count('writes') === 0 && !hasSchema,
-  }
   const notes: string[] = []
   let now: Placed = { complexity: verdict?.complexity ?? complexity, tier: verdict?.tier ?? tier }
-  const apply = (kind: string, name: keyof typeof holding, given: Tier | 'none' | null, change: typeof atLeast) => {
+  const apply = (kind: string, name: string, given: Tier | 'none' | null, change: typeof atLeast) => {
     // A file may write null, as a merge patch does to have the default back.
     const bound = given ?? usualTier
-    const changed = bound === 'none' || !holding[name] ? now : change(now, bound)
+    const changed = bound === 'none' ? now : change(now, bound)
     if (changed.tier !== now.tier) notes.push(`${kind}=${name}:${bound}`)
     now = changed
   }
-  apply('cap', 'routine_success', caps.routine_success, atMost)
-  for (const name of ['vision', 'structured_output', 'final_verification'] as const)
-    apply('floor', name, floors[name], atLeast)
+  if (isStep && facts['routine'] === true && count('repeats') === 0 && count('writes') === 0 && !hasSchema)
+    apply('cap', 'routine_success', caps.routine_success, atMost)
+  if (hasImages) apply('floor', 'vision', floors.vision, atLeast)
+  if (hasSchema) apply('floor', 'structured_output', floors.structured_output, atLeast)
+  if (isStep && facts['verifies'] === true && count('writes') > 0)
+    apply('floor', 'final_verification', floors.final_verification, atLeast)
   const { from, to } = tierRanges[now.tier]
-  return { ...now, benefit: now.tier === tier ? benefit : Math.min(to, Math.max(from, benefit)), notes }
+  const gained = now.tier === tier ? benefit : Math.min(to, Math.max(from, benefit))
+  return { complexity: now.complexity, tier: now.tier, benefit: gained, notes }
 }
