@@ -84,7 +84,8 @@ export class ReadyStage {
     if (strict) assertGiven(this.name, provides, gives, given)
     for (const copy of this.#copies) if (!copy(slots, given)) throw notGiven(this.name, provides, given)
     for (const copy of this.#others) copy(slots, given)
-    for (const handler of given.answer?.handlers ?? []) handler.at ??= this.#position
+    const { answer } = given
+    if (answer?.handlers) for (const handler of answer.handlers) handler.at ??= this.#position
     scope.lap(place, 'ok')
   }
 

@@ -122,7 +122,16 @@ export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]:
 
 /** A copy of `object` without the fields that are undefined. */
 export function defined<T extends object>(object: T): Defined<T> {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>
+  const kept: Record<string, unknown> = {}
+  for (const name of Object.keys(object)) {
+    const value = object[name as keyof T]
+    if (value === undefined) continue
+    // An assignment would set the prototype.
+    if (name === '__proto__')
+      Object.defineProperty(kept, name, { value, enumerable: true, configurable: true, writable: true })
+    else kept[name] = value
+  }
+  return kept as Defined<T>
 }
 
 /** The value of a field, with dots in `path` where it stands in others. */

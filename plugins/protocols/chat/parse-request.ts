@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../engine/index.ts'
 import { defined, isObject, requireChosen } from '../../../engine/kit.ts'
-import type { Format, GenerateRequest, JsonObject, Rest } from '../../../engine/index.ts'
+import type { Format, GenerateRequest, Json, JsonObject, Rest } from '../../../engine/index.ts'
 import { parseMessages } from './parse-messages.ts'
 import { parseToolChoice, parseTools } from './tools.ts'
 import { protocol } from './wire.ts'
@@ -103,10 +103,16 @@ function parseFormat({ response_format: format }: ChatBody): Format | undefined 
 }
 
 function restOf(body: ChatBody, format: Format | undefined): Rest | undefined {
-  const fields = new Map(Object.entries(body).filter(([name, value]) => !known.has(name) && value !== null))
-  if (body.response_format && !format) fields.set('response_format', body.response_format)
-  if (body.user && body.safety_identifier) fields.set('user', body.user)
-  const { include_usage: _usage, ...options } = body.stream_options ?? {}
-  if (Object.keys(options).length > 0) fields.set('stream_options', options)
-  return fields.size > 0 ? { protocol, fields: Object.fromEntries(fields) } : undefined
+  const fields: [string, Json][] = []
+  for (const name of Object.keys(body)) {
+    const value = (body as JsonObject)[name] ?? null
+    if (!known.has(name) && value !== null) fields.push([name, value])
+  }
+  if (body.response_format && !format) fields.push(['response_format', body.response_format])
+  if (body.user && body.safety_identifier) fields.push(['user', body.user])
+  if (body.stream_options) {
+    const { include_usage: _usage, ...options } = body.stream_options
+    if (Object.keys(options).length > 0) fields.push(['stream_options', options])
+  }
+  return fields.length > 0 ? { protocol, fields: Object.fromEntries(fields) } : undefined
 }

@@ -7,9 +7,12 @@ import { parseSearch, printSearch } from './web-search.ts'
 import { protocol } from './wire.ts'
 import type { ChatBody, WireFunction, WireTool } from './wire.ts'
 
+const none: readonly never[] = []
+
 /** The tools of a body, including the legacy `functions`. */
 export function parseTools(body: ChatBody): readonly Tool[] {
   const { tools, functions } = body
+  if (!tools && !functions && !body.web_search_options) return none
   const legacy = (functions ?? []).map((definition) =>
     parseFunction({ type: 'function', function: definition }, definition),
   )
