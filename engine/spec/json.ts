@@ -50,18 +50,38 @@ export function mapMembers(
   depth = 32,
   number: (value: Json) => Json = same,
 ): JsonObject {
-  let changed: [string, Json | undefined][] | undefined
-  const names = Object.keys(object)
-  for (let index = 0; index < names.length; index++) {
-    const name = names[index] as string
+  let at = 0
+  for (const name in object) {
     const member = object[name]
     const value = member === undefined ? undefined : mapTexts(member, map, depth - 1, number)
     const called = map(name)
-    if (changed === undefined && value === member && called === name) continue
-    changed ??= names.slice(0, index).map((before) => [before, object[before]])
-    changed.push([called, value])
+    if (value !== member || called !== name) return changedFrom(at, [called, value], object, { map, depth, number })
+    at++
   }
-  return changed ? orderedObject(distinct(changed, names)) : object
+  return object
+}
+
+interface Mapping {
+  readonly map: (text: string) => string
+  readonly depth: number
+  readonly number: (value: Json) => Json
+}
+
+/** The members of an object from the first one that changes on. What was mapped is not mapped again. */
+function changedFrom(
+  first: number,
+  changed: readonly [string, Json | undefined],
+  object: JsonObject,
+  { map, depth, number }: Mapping,
+): JsonObject {
+  const names = Object.keys(object)
+  const members = names.map((name, at): readonly [string, Json | undefined] => {
+    const member = object[name]
+    if (at < first) return [name, member]
+    if (at === first) return changed
+    return [map(name), member === undefined ? undefined : mapTexts(member, map, depth - 1, number)]
+  })
+  return orderedObject(distinct(members, names))
 }
 
 /** Makes the new names unique. A name that did not change is kept. */

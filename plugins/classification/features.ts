@@ -16,8 +16,8 @@ export const featureNames: readonly string[] = [
  */
 export function features(given: string): readonly number[] {
   const text = normal(given)
-  const folded = text.toLowerCase()
-  const counts = count(text, folded.length === text.length ? folded : text)
+  // A text that is longer in lower case was read as it is when the weights were learned.
+  const counts = count(text, !text.includes('\u0130'))
   const { letters, words, sentences, numbers } = counts
   const share = (part: number) => part / Math.max(1, words)
   const row = [
@@ -69,8 +69,8 @@ const newline = 10
 const backslash = 92
 const underscore = 95
 
-/** @param lower the same text in lower case */
-function count(text: string, lower: string) {
+/** @param folds whether words count in any case */
+function count(text: string, folds: boolean) {
   const found = {
     letters: 0,
     words: 0,
@@ -115,10 +115,10 @@ function count(text: string, lower: string) {
       found.words++
       if (length >= 9) found.long++
       if (!sentenceStarts && code >= 65 && code <= 90) found.capitals++
-      const kind = known.find(lower, at, end)
+      const kind = known.find(text, at, end, folds)
       if (kind === undefined) {
         found.uncommon++
-        if (length >= 7 && endings.find(lower, end - 3, end) !== undefined) found.learned++
+        if (length >= 7 && endings.find(text, end - 3, end, folds) !== undefined) found.learned++
       } else if (kind !== noKind) kinds[kind] = (kinds[kind] ?? 0) + 1
       sentenceStarts = false
       at = end

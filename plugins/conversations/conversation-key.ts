@@ -44,8 +44,15 @@ function isChained({ operation, protocol, body, missing }: Envelope): boolean {
 
 /** What no other API key shares. */
 export function keyed(keyId: string, kind: string, text: string): string {
-  return hash('sha256', `${keyId}\n${kind}\n${text}`)
+  const head = `${keyId}\n${kind}\n`
+  if (3 * (head.length + text.length) > page.length) return hash('sha256', head + text)
+  // As one text they would be copied.
+  const start = page.write(head)
+  return hash('sha256', page.subarray(0, start + page.write(text, start)))
 }
+
+/** The text that is being hashed. */
+const page = Buffer.alloc(16 * 1024)
 
 /** The system prompt, wherever a protocol has it. */
 function systemOf(body: JsonObject): Json | undefined {
@@ -54,14 +61,14 @@ function systemOf(body: JsonObject): Json | undefined {
     system ??
     instructions ??
     partsOf(instruction ?? sameInstruction) ??
-    messagesOf(body).find(({ role }) => role === 'system' || role === 'developer')?.['content']
+    firstMessage(body, 'system', 'developer')?.['content']
   )
 }
 
 function firstUserMessage(body: JsonObject): Json | undefined {
   const { input, messages } = body
   if (typeof input === 'string' && messages === undefined) return input
-  const { content, parts } = messagesOf(body).find(({ role }) => role === 'user') ?? {}
+  const { content, parts } = firstMessage(body, 'user') ?? {}
   return content ?? parts
 }
 
@@ -76,7 +83,11 @@ function said(content: Json | undefined): Json | undefined {
   return parts.length === 1 ? parts[0] : parts
 }
 
-function messagesOf({ messages, input, contents }: JsonObject): readonly JsonObject[] {
+/** The first message in a role, or in another one. */
+function firstMessage({ messages, input, contents }: JsonObject, role: string, other = role): JsonObject | undefined {
   const list = messages ?? input ?? contents
-  return Array.isArray(list) ? list.filter(isObject) : []
+  if (!Array.isArray(list)) return undefined
+  for (const one of list as readonly Json[])
+    if (isObject(one) && (one['role'] === role || one['role'] === other)) return one
+  return undefined
 }
