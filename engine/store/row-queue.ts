@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { Appender, RowCounters } from '../spec/service-host.ts'
 import type { Batch, Written } from './row-writer.ts'
-import { RowLines } from './row-lines.ts'
-import type { Stored } from './row-lines.ts'
-import type { FromWorker, Recovered } from './worker.ts'
+import { RowLines, piecesOf } from './row-lines.ts'
+import type { Line, Stored } from './row-lines.ts'
+import type { FromWorker, Posted, Recovered } from './worker.ts'
 
 /** What the thread says of a table. */
 type Told = FromWorker extends infer One ? (One extends unknown ? Omit<One, 'table'> : never) : never
@@ -43,7 +43,7 @@ export interface RowQueueOptions {
   /** Whether rows that the database does not take go to a file. */
   readonly spills: boolean
   /** Sends a batch to the thread. The result arrives through `hear` or `interrupted`. */
-  readonly send: (batch: Batch) => void
+  readonly send: (batch: Posted) => void
   /** Called when a caller starts waiting for rows, and when none waits any more. */
   readonly onWaited: () => void
 }
@@ -60,8 +60,8 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
   readonly #options: RowQueueOptions
   readonly #lines = new RowLines()
   readonly #limit: number
-  #rows: string[] = []
-  #underWay: readonly string[] = []
+  #rows: Line[] = []
+  #underWay: readonly Line[] = []
   /** Characters of the rows that wait, and of those under way. */
   #size = 0
   #sizeUnderWay = 0
@@ -106,8 +106,9 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     }
     const { memory } = this.#options
     const length = this.#rows.push(line)
-    this.#size += line.length
-    memory.used += line.length
+    const size = sizeOf(line)
+    this.#size += size
+    memory.used += size
     if (length === 1) this.#arm(PERIOD)
     // Posting a batch takes time, so the request that completes it does not do it.
     else if (length === BATCH) setImmediate(() => this.#send())
@@ -117,7 +118,8 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
 
   /** Drops the oldest row that waits; there must be one. */
   dropOldest(): void {
-    const size = this.#rows.shift()?.length ?? 0
+    const oldest = this.#rows.shift()
+    const size = oldest ? sizeOf(oldest) : 0
     this.#size -= size
     this.#options.memory.used -= size
     this.#dropped += 1
@@ -142,7 +144,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
 
   /** Asks for the rows in files to be written. */
   recover(): void {
-    this.#options.send({ table: this.#options.table, columns: [], rows: '', waits: this.waits, sums: this.sums })
+    this.#options.send({ table: this.#options.table, columns: [], rows: [], waits: this.waits, sums: this.sums })
   }
 
   /** Drops all rows that are neither written nor in a file. */
@@ -235,11 +237,11 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#due = false
     const most = Math.min(this.#rows.length, MOST)
     let count = 0
-    while (count < most && this.#sizeUnderWay < LARGEST) this.#sizeUnderWay += (this.#rows[count++] as string).length
+    while (count < most && this.#sizeUnderWay < LARGEST) this.#sizeUnderWay += sizeOf(this.#rows[count++] as Line)
     this.#underWay = this.#rows.splice(0, count)
     this.#size -= this.#sizeUnderWay
     const { table, send } = this.#options
-    send({ table, columns: this.#lines.columns, rows: this.#underWay.join('\n'), waits: this.waits, sums: this.sums })
+    send({ table, columns: this.#lines.columns, rows: piecesOf(this.#underWay), waits: this.waits, sums: this.sums })
   }
 
   /** The batch under way no longer takes memory. */
@@ -249,7 +251,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#sizeUnderWay = 0
   }
 
-  #line(row: Readonly<Record<string, Stored>>): string | undefined {
+  #line(row: Readonly<Record<string, Stored>>): Line | undefined {
     try {
       return this.#lines.lineOf(row)
     } catch (error) {
@@ -271,4 +273,9 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     else if (this.#failing === undefined) log.error({ reason: failing }, 'the rows of a table cannot be written')
     this.#failing = failing
   }
+}
+
+/** Characters of a row. */
+function sizeOf({ values, last }: Line): number {
+  return values.length + (last?.length ?? 0)
 }

@@ -1,10 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
+import { textOf } from './row-lines.ts'
+import type { Pieces } from './row-lines.ts'
 import { openRowWriter } from './row-writer.ts'
 import type { Batch, RowWriterOptions, Written } from './row-writer.ts'
 
+/** A batch in pieces, of which the thread makes its lines. */
+export type Posted = Omit<Batch, 'rows'> & { readonly rows: Pieces }
+
 /** A message to the thread: a batch of rows, at most one per table at a time, or the request to end. */
-export type ToWorker = Batch | 'close'
+export type ToWorker = Posted | 'close'
 
 /**
  * A message of the thread: the result of a table's batch, why it cannot be written yet, or what became of rows in files
@@ -48,9 +53,10 @@ async function paced({ table, rows }: Batch): Promise<void> {
 
 port.on('message', async (message: ToWorker) => {
   if (message !== 'close') {
-    await paced(message)
-    const written = await writer.write(message)
-    return message.rows === '' ? undefined : answer({ table: message.table, ...written })
+    const batch = { ...message, rows: textOf(message.rows) }
+    await paced(batch)
+    const written = await writer.write(batch)
+    return batch.rows === '' ? undefined : answer({ table: batch.table, ...written })
   }
   await writer.close()
   port.close()

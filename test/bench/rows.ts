@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { openDatabase } from '../../engine/store/database.ts'
 import { migrateService } from '../../engine/store/migrate-service.ts'
-import { RowLines } from '../../engine/store/row-lines.ts'
+import { RowLines, piecesOf, textOf } from '../../engine/store/row-lines.ts'
 import { openRowWriter } from '../../engine/store/row-writer.ts'
 import { Ledger } from '../../plugins/limits/ledger.ts'
 import limits from '../../plugins/limits/limits.ts'
@@ -81,10 +81,10 @@ try {
     const [began, spent] = [performance.now(), process.cpuUsage()]
     for (let from = 0; from < count; from += size) {
       const lines = new RowLines()
-      const texts = Array.from({ length: size }, (_, index) =>
+      const rows = Array.from({ length: size }, (_, index) =>
         lines.lineOf(rowOf(`0199${String(number++).padStart(32, '0')}`, from + index)),
       )
-      await writer.write({ table: 'requests', columns: lines.columns, rows: texts.join('\n'), waits: true, sums })
+      await writer.write({ table: 'requests', columns: lines.columns, rows: textOf(piecesOf(rows)), waits: true, sums })
     }
     const { user, system } = process.cpuUsage(spent)
     const seconds = (performance.now() - began) / 1_000

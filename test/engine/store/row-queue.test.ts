@@ -15,6 +15,7 @@ import { pino } from 'pino'
 import type { RowCounters } from '../../../engine/index.ts'
 import { type Database, openDatabase } from '../../../engine/store/database.ts'
 import { migrateService } from '../../../engine/store/migrate-service.ts'
+import { textOf } from '../../../engine/store/row-lines.ts'
 import type { RowsOptions } from '../../../engine/store/rows.ts'
 import type { ToWorker } from '../../../engine/store/worker.ts'
 import requests from '../../../plugins/request-log/requests.ts'
@@ -99,7 +100,7 @@ class Writer extends EventEmitter {
   readonly batches: string[] = []
 
   postMessage(message: ToWorker): void {
-    if (typeof message === 'object') this.batches.push(message.rows)
+    if (typeof message === 'object') this.batches.push(textOf(message.rows))
     else this.emit('exit')
   }
 
