@@ -69,23 +69,25 @@ function isOf({ said, all }: Vocabulary, clause: string, words: readonly string[
   return words.some((word) => said.has(word)) && words.every((word) => all.has(word))
 }
 
-/** The first words of all clauses that are of a kind. */
-const firstWords: ReadonlySet<string> = new Set([
+/** All words of clauses that are of a kind. */
+const idleWords: ReadonlySet<string> = new Set([
   ...courtesy.all,
   ...effort.all,
-  ...phrases.greetings.map((greeting) => greeting.split(' ', 1)[0] ?? ''),
+  ...phrases.greetings.flatMap((greeting) => greeting.split(' ')),
 ])
 
-/** Whether a clause may be of a kind, by its first word: nearly none is, and to find all of its words takes memory. */
+/** Whether a clause may be of a kind. Nearly none is, and its first words tell: to find all of them takes memory. */
 function mayBeIdle(clause: string): boolean {
-  let start = 0
-  while (start < clause.length && !isWordCode(clause.charCodeAt(start)) && clause.charCodeAt(start) < 128) start++
-  let end = start
-  while (end < clause.length && isWordCode(clause.charCodeAt(end))) end++
-  const next = clause.charCodeAt(end)
-  // A word goes on through apostrophes, and letters beyond ASCII may have several forms.
-  if (start === end || next === apostrophe || next >= 128) return true
-  return firstWords.has(clause.slice(start, end).toLowerCase())
+  for (let at = 0; ;) {
+    while (at < clause.length && !isWordCode(clause.charCodeAt(at)) && clause.charCodeAt(at) < 128) at++
+    let end = at
+    while (end < clause.length && isWordCode(clause.charCodeAt(end))) end++
+    const next = clause.charCodeAt(end)
+    // A word goes on through apostrophes, and letters beyond ASCII may have several forms.
+    if (at === end || next === apostrophe || next >= 128) return true
+    if (!idleWords.has(clause.slice(at, end).toLowerCase())) return false
+    at = end
+  }
 }
 
 const apostrophe = 39

@@ -9,11 +9,14 @@ const silent: ReadonlySet<string> = new Set(
    mimeType thoughtSignature`.split(/\s+/),
 )
 
-/** Gathers the texts and media of a responses body: instructions, input, tools and the answer format. */
-export function gatherItems({ instructions, input, tools, text }: JsonObject): Gathered {
+/**
+ * Gathers the texts and media of a responses body: instructions, input, tools and the answer format.
+ * @param otherwise in place of an input that is absent, such as the messages of another protocol
+ */
+export function gatherItems({ instructions, input, tools, text }: JsonObject, otherwise?: Json): Gathered {
   const gathering = new Items()
   gathering.content(instructions)
-  gathering.content(input)
+  gathering.content(input === undefined ? otherwise : input)
   if (Array.isArray(tools) && tools.length > 0) gathering.text(JSON.stringify(tools))
   const format = isObject(text) ? text['format'] : undefined
   if (isObject(format) && format['schema'] !== undefined) gathering.text(JSON.stringify(format))
@@ -60,9 +63,7 @@ class Items extends Gathering {
 
   /** Gathers the other fields of an item or part: its texts, and nested items. */
   #fields(item: JsonObject): void {
-    for (const [name, value] of Object.entries(item)) {
-      if (!silent.has(name)) this.content(value)
-    }
+    for (const name in item) if (!silent.has(name)) this.content(item[name])
   }
 }
 

@@ -21,14 +21,15 @@ declare module '../../engine/index.ts' {
 const view: Tokens = {
   ofBytes: tokensOf,
   ofRequest(protocol, body) {
-    const { messages = null, ...rest } = body
     const { texts, media } =
       protocol === 'messages'
         ? gather(body)
         : protocol === 'gemini'
           ? gatherContents(body)
-          : gatherItems({ input: messages, ...rest })
-    return texts.reduce((sum, text) => sum + estimate(text), media)
+          : gatherItems(body, body['messages'])
+    let tokens = media
+    for (const text of texts) tokens += estimate(text)
+    return tokens
   },
 }
 

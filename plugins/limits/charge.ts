@@ -41,7 +41,7 @@ export default defineStage({
       const isLeft = isUnknown && limits.charges.openOf(id) !== undefined && leftEarly(code, scope)
       const note = (told: Charged) => {
         noteCharge(told, scope)
-        return {}
+        return nothing
       }
       if (!isLost && !isLeft) return after(limits.charges.charge(ended), note)
       const { budgets, places } = limits.rules.of(principal, holders)
@@ -50,6 +50,8 @@ export default defineStage({
       return after(left, () => limits.charges.chargeLost(ended, budgets, code === lost).then(note))
     },
 })
+
+const nothing = {}
 
 function noteCharge({ micros, estimated, budgets }: Charged, scope: Scope): void {
   if (budgets.length === 0) return

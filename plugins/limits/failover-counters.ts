@@ -34,8 +34,6 @@ interface Calls<T> {
   readonly done: (given: T) => void
 }
 
-const usually = <T extends object>(given: T): Known<T> => Object.assign(given, { by: 'usual' as const })
-
 /** Milliseconds between two attempts to reach shared counters that are away. */
 const PROBE = 250
 
@@ -63,6 +61,7 @@ export class FailoverCounters {
   #isProbing = false
   readonly #missed = new MissedCalls()
   readonly #sums = new WeakMap<object, Sum>()
+  readonly #lists = new WeakMap<Reservable['budgets'], readonly Sum[]>()
   /** The part that this process has of each sum while it counts alone. */
   readonly #parts = new WeakMap<Sum, Sum>()
   #processes = 1
@@ -81,7 +80,10 @@ export class FailoverCounters {
   /** Rejects with `store_unavailable` if nothing may be admitted without the shared counters. */
   take(taking: Taking): Soon<Known<Taken>> {
     // Nobody else has to learn what a process holds that counts alone.
-    if (!this.#shared) return after(this.#local.counters.take(taking), usually)
+    if (!this.#shared)
+      return after(this.#local.counters.take(taking), ({ levels, refused }) =>
+        refused ? { levels, refused, by: 'usual' } : { levels, by: 'usual' },
+      )
     const { id, places } = taking
     return this.#call<Taken>(this.#shared, {
       usual: ({ counters }) => counters.take(taking),
@@ -106,9 +108,14 @@ export class FailoverCounters {
   reserve(reservable: Reservable): Soon<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
     const now = Date.now()
     const { budgets, id, lasts, estimates, input, isRun = false } = reservable
-    const sums = budgets.map((rule) => this.#sumOf(rule, now))
+    const sums = this.#sumsOf(budgets, now)
     const reserving = { id, lasts, estimates, input, isRun, sums }
-    if (!this.#shared) return after(this.#local.reserve(reserving), usually)
+    if (!this.#shared)
+      return after(this.#local.reserve(reserving), (reserved) =>
+        'refused' in reserved
+          ? { ...reserved, by: 'usual' }
+          : { at: reserved.at, held: reserved.held, left: reserved.left, by: 'usual' },
+      )
     return this.#call<Exclude<Reserved, { readonly unknown: unknown }>>(this.#shared, {
       usual: (counters) => counters.reserve(reserving),
       local: (counters) => counters.reserve({ ...reserving, sums: sums.map((sum) => this.#partOf(sum)) }),
@@ -183,6 +190,15 @@ export class FailoverCounters {
   close(): void {
     this.#closed = true
     clearInterval(this.#probing)
+  }
+
+  /** The sums of budgets now: one list for each list of rules, as long as all periods go on. */
+  #sumsOf(budgets: Reservable['budgets'], now: number): readonly Sum[] {
+    const known = this.#lists.get(budgets)
+    if (known?.every((sum, index) => sum === this.#sumOf(budgets[index] as BudgetRule, now))) return known
+    const sums = budgets.map((rule) => this.#sumOf(rule, now))
+    this.#lists.set(budgets, sums)
+    return sums
   }
 
   /** The sum of a budget now. Its period starts anew once a day at most. */

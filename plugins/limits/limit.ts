@@ -77,10 +77,13 @@ function isRefused({ laps }: Pick<Scope, 'laps'>): boolean {
   return laps.some(({ stage, outcome }) => stage.name === 'reserve' && outcome === 'failed')
 }
 
+/** A limit of requests is taken as it is. */
 function takingOf(rates: readonly RateRule[], tokens: number): readonly Rate[] {
-  return rates.map(({ bucket, counts, limit, period }) => {
-    return { bucket, counts, limit, period, amount: counts === 'requests' ? 1 : Math.min(tokens, limit) }
-  })
+  return rates.map((rate) => (rate.counts === 'requests' ? rate : withAmount(rate, Math.min(tokens, rate.limit))))
+}
+
+function withAmount({ bucket, counts, limit, period }: Rate, amount: number): Rate {
+  return { bucket, counts, limit, period, amount }
 }
 
 const nothing = {}
@@ -137,11 +140,17 @@ class LimitedUse {
 
   /** @param taken tokens that the exchange has taken since, while it ran */
   #unused(used: number | undefined, taken: number, isRefused: boolean): readonly Rate[] {
-    const back = this.#rates.map(({ bucket, counts, limit, period, amount }) => {
-      const ofTokens = used === undefined ? 0 : amount + taken - used
-      return { bucket, counts, limit, period, amount: counts === 'tokens' ? ofTokens : isRefused ? 1 : 0 }
-    })
-    return back.filter(({ amount }) => amount !== 0)
+    let unused: Rate[] | undefined
+    for (const rate of this.#rates) {
+      const ofTokens = used === undefined ? 0 : rate.amount + taken - used
+      const amount = rate.counts === 'tokens' ? ofTokens : isRefused ? 1 : 0
+      if (amount === 0) continue
+      const back = amount === rate.amount ? rate : withAmount(rate, amount)
+      // A list that grows from nothing takes room for seventeen.
+      if (unused) unused.push(back)
+      else unused = [back]
+    }
+    return unused ?? none
   }
 }
 

@@ -85,7 +85,7 @@ export class MemoryCounters implements Counters {
       }
     }
     if (unknown) return { unknown }
-    const held = estimates.find((estimate) => estimate <= admits)
+    const held = admitted(estimates, admits)
     if (held === undefined) {
       const sum = sums[tightest] as Sum
       return { refused: tightest, state: this.#purseOf(sum.bucket).state(sum, now, at) ?? none }
@@ -197,6 +197,12 @@ function uptime(): number {
 }
 
 const none: SumState = { spent: 0, held: 0, since: 0 }
+
+/** The first estimate that is admitted. */
+function admitted(estimates: readonly number[], most: number): number | undefined {
+  for (const estimate of estimates) if (estimate <= most) return estimate
+  return undefined
+}
 
 function partsOf({ amount, limit }: Rate): number {
   return amount * partsPerUnit(limit)

@@ -14,7 +14,9 @@ export interface Named {
   readonly title: string
 }
 
-export interface RateRule extends Named, Omit<Rate, 'amount'> {
+export interface RateRule extends Named, Rate {
+  /** What each exchange takes: one request, and no tokens before they are estimated. */
+  readonly amount: 0 | 1
   /** The period as its record says it. */
   readonly per: string
 }
@@ -110,7 +112,8 @@ function rulesOf(named: Named, rateLimit: RateLimit | null, budget: Budget | nul
     const { period: per, concurrency } = rateLimit
     for (const counts of ['requests', 'tokens'] as const) {
       const limit = rateLimit[counts]
-      if (limit) rates.push({ ...named, counts, limit, per, period: duration(per) })
+      if (limit)
+        rates.push({ ...named, counts, limit, per, period: duration(per), amount: counts === 'requests' ? 1 : 0 })
     }
     if (concurrency) places.push({ ...named, limit: concurrency })
   }

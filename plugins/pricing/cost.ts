@@ -145,21 +145,20 @@ function tokensOf(usage: Usage, pricing: Pricing): Used {
   const { cacheWriteHour = 0, inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0 } = usage
   const { input, output, cache_read: cacheRead = input } = pricing
   const cacheWrite = pricing.cache_write ?? (input === undefined ? undefined : input * WRITTEN)
-  const used: Used = []
-  addTo(used, usage.input - inputAudio - inputImage, input)
+  // Nearly all answers fill these two of the ten buckets, and a list that grows takes more memory.
+  const [read, made] = [usage.input - inputAudio - inputImage, usage.output - outputAudio - outputImage]
+  const used: Used = [read, input ?? Number.NaN, made, output ?? Number.NaN]
   addTo(used, inputAudio, pricing.input_audio ?? input)
   addTo(used, inputImage, pricing.input_image ?? input)
   addTo(used, usage.cacheRead, cacheRead)
   addTo(used, usage.cacheWrite - cacheWriteHour, cacheWrite)
   addTo(used, cacheWriteHour, pricing.cache_write_1h ?? cacheWrite)
-  addTo(used, usage.output - outputAudio - outputImage, output)
   addTo(used, outputAudio, pricing.output_audio ?? output)
   addTo(used, outputImage, pricing.output_image ?? output)
   addTo(used, usage.reasoning, pricing.reasoning ?? output)
   return used
 }
 
-/** Most answers fill two of the ten buckets. */
 function addTo(used: Used, amount: number, price: number | undefined): void {
   if (amount !== 0) used.push(amount, price ?? Number.NaN)
 }
