@@ -19,14 +19,15 @@ export class FieldNames {
    * function throws `invalid_value` for a repeated name and for a name in another spelling.
    */
   reader(): (key: string) => string | undefined {
-    const seen = new Set<string>()
+    // Nearly always few names are there.
+    let seen: string[] | undefined
     return (key) => {
       const name = this.#nameOf(key)
       if (name === undefined) return undefined
-      const refuse = (reason: string) => new GatewayError('invalid_value', { param: key, reason })
-      if (name !== key) throw refuse(`it is written "${name}"`)
-      if (seen.has(name)) throw refuse('it is there more than once')
-      seen.add(name)
+      if (name !== key) throw refused(key, `it is written "${name}"`)
+      if (seen?.includes(name)) throw refused(key, 'it is there more than once')
+      if (seen) seen.push(name)
+      else seen = [name]
       return name
     }
   }
@@ -39,4 +40,8 @@ export class FieldNames {
     const folded = key.toUpperCase().toLowerCase()
     return this.#names.has(folded) ? folded : undefined
   }
+}
+
+function refused(param: string, reason: string): GatewayError {
+  return new GatewayError('invalid_value', { param, reason })
 }

@@ -40,11 +40,14 @@ export class RetryBudget {
   }
 }
 
+/** Providers that stay known with no requests: a table that grows and shrinks with each request is made anew each time. */
+const kept = 64
+
 /** The calls of one request. */
 export class RequestRetries {
   readonly #loads: Map<string, Load>
-  /** Nearly always there is only one. */
-  readonly #stays: Stay[] = []
+  /** Nearly always there is only one; a list that grows from nothing takes room for seventeen. */
+  #stays: Stay[] | undefined
 
   constructor(loads: Map<string, Load>) {
     this.#loads = loads
@@ -75,11 +78,15 @@ export class RequestRetries {
 
   /** The request calls no provider any more. */
   end(): void {
-    for (const { provider, load } of this.#stays) if (--load.active === 0) this.#loads.delete(provider)
+    for (const { provider, load } of this.#stays ?? []) {
+      if (--load.active > 0) continue
+      load.begun = load.retries = 0
+      if (this.#loads.size > kept) this.#loads.delete(provider)
+    }
   }
 
   #find(provider: string): Stay | undefined {
-    return this.#stays.find((stay) => stay.provider === provider)
+    return this.#stays?.find((stay) => stay.provider === provider)
   }
 
   #enter(provider: string): Stay {
@@ -89,7 +96,8 @@ export class RequestRetries {
     load.active++
     load.begun++
     const stay = { provider, load, active, begun, retries, calls: 0 }
-    this.#stays.push(stay)
+    if (this.#stays) this.#stays.push(stay)
+    else this.#stays = [stay]
     return stay
   }
 }

@@ -92,9 +92,14 @@ export class Settlement {
    * wait.
    */
   endBeforeFinally(slots: Bag, error: End['error']): Promise<void> | undefined {
-    const now = this.#due.filter(({ by }) => !by.afterFinally)
-    this.#due = this.#due.filter(({ by }) => by.afterFinally)
-    return this.#settleAll(now, { slots, error })
+    const due = this.#due
+    // Nearly always all wait for `finally`, and a list of them would be a second one.
+    if (due.every(({ by }) => by.afterFinally)) return undefined
+    this.#due = due.filter(({ by }) => by.afterFinally)
+    return this.#settleAll(
+      due.filter(({ by }) => !by.afterFinally),
+      { slots, error },
+    )
   }
 
   /** Settles the rest; later settlements run at once. Returns like `endBeforeFinally`. */
@@ -107,8 +112,10 @@ export class Settlement {
 
   #settleAll(due: readonly Due[], ended: Ended): Promise<void> | undefined {
     let last: Promise<void> | undefined
-    for (const one of due.toReversed())
+    for (let at = due.length - 1; at >= 0; at--) {
+      const one = due[at] as Due
       last = last === undefined ? this.#settle(one, ended) : last.then(() => this.#settle(one, ended))
+    }
     return last
   }
 

@@ -39,11 +39,11 @@ export default defineStage({
       const isLost = isRun && limits.charges.openOf(id) === undefined && (code === lost || code === unstarted)
       const isUnknown = model === undefined && bill?.cost.micros === undefined
       const isLeft = isUnknown && limits.charges.openOf(id) !== undefined && leftEarly(code, scope)
-      const note = (told: Charged) => {
-        noteCharge(told, scope)
-        return nothing
+      if (!isLost && !isLeft) {
+        const charging = limits.charges.charge(ended)
+        return charging instanceof Promise ? charging.then(noting(scope)) : noteCharge(charging, scope)
       }
-      if (!isLost && !isLeft) return after(limits.charges.charge(ended), note)
+      const note = noting(scope)
       const { budgets, places } = limits.rules.of(principal, holders)
       if (isLeft) return limits.charges.chargeLost(ended, budgets, true).then(note)
       const left = limits.counting.give({ id, rates: [], places: places.map(({ bucket }) => bucket) }, 'usual')
@@ -53,12 +53,17 @@ export default defineStage({
 
 const nothing = {}
 
-function noteCharge({ micros, estimated, budgets }: Charged, scope: Scope): void {
-  if (budgets.length === 0) return
+function noting(scope: Scope): (charged: Charged) => typeof nothing {
+  return (charged) => noteCharge(charged, scope)
+}
+
+function noteCharge({ micros, estimated, budgets }: Charged, scope: Scope): typeof nothing {
+  if (budgets.length === 0) return nothing
   const usd = micros / MICROS
   scope.note(
     'charged',
     budgets.map(({ kind }): Json => ({ bucket: kind, usd })),
   )
   if (estimated) scope.note('charged_by', 'estimate')
+  return nothing
 }

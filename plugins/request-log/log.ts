@@ -206,6 +206,8 @@ function servedBy({ model }: Slots, scope: Scope): Pick<LogRow, 'model' | 'provi
 /** The providers that failed a request, each once. */
 function failedIn({ model, outcome }: Slots, { notes }: Scope): readonly string[] | undefined {
   const tries = notes.get('tries')
+  // Most requests have none.
+  if (tries === undefined && outcome.result !== 'failed') return undefined
   const failed = (Array.isArray(tries) ? tries : []).flatMap((one) =>
     isObject(one) && isFailure(one) ? one['provider'] : [],
   )

@@ -28,27 +28,38 @@ export interface ChargeKeeper {
  * exchange writes its row in the same turn of the event loop; where it does not, the keeper takes the charge alone.
  */
 export class RowCharges {
-  readonly #waiting = new Map<string, Charge>()
+  /** The one that came last, which its row nearly always takes at once: a table that grows and shrinks takes memory. */
+  #last: Charge | undefined
+  readonly #others = new Map<string, Charge>()
   #isArmed = false
   keeper: ChargeKeeper | undefined
 
   give(charge: Charge): void {
-    this.#waiting.set(charge.id, charge)
+    this.#others.delete(charge.id)
+    if (this.#last && this.#last.id !== charge.id) this.#others.set(this.#last.id, this.#last)
+    this.#last = charge
     if (!this.#isArmed) setImmediate(() => this.flush())
     this.#isArmed = true
   }
 
   /** The charge that the row of an exchange is to have. */
   take(id: string): Charge | undefined {
-    const found = this.#waiting.get(id)
-    if (found) this.#waiting.delete(id)
+    const last = this.#last
+    if (last?.id === id) {
+      this.#last = undefined
+      return last
+    }
+    const found = this.#others.get(id)
+    if (found) this.#others.delete(id)
     return found
   }
 
   /** Hands what still waits to the keeper. */
   flush(): void {
     this.#isArmed = false
-    for (const charge of this.#waiting.values()) this.keeper?.alone(charge)
-    this.#waiting.clear()
+    for (const charge of this.#others.values()) this.keeper?.alone(charge)
+    this.#others.clear()
+    if (this.#last) this.keeper?.alone(this.#last)
+    this.#last = undefined
   }
 }

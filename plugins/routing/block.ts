@@ -229,17 +229,19 @@ function mostBytesOf(value: Json | undefined): number {
   if (typeof value === 'string') return 6 * value.length + 2
   if (typeof value !== 'object' || value === null) return longestNumber
   let bytes = 2
-  if (Array.isArray(value))
+  if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
       const one = value[at] as Json
       // A number that is passed on takes memory.
       bytes += 1 + (typeof one === 'number' ? longestNumber : mostBytesOf(one))
     }
-  else
-    for (const name in value) {
-      const member = (value as JsonObject)[name]
-      bytes += 6 * name.length + 4 + (typeof member === 'number' ? longestNumber : mostBytesOf(member))
-    }
+    return bytes
+  }
+  const members = value as JsonObject
+  for (const name in members) {
+    const member = members[name]
+    bytes += 6 * name.length + 4 + (typeof member === 'number' ? longestNumber : mostBytesOf(member))
+  }
   return bytes
 }
 

@@ -99,12 +99,14 @@ function checkNames(form: JsonObject): void {
   }
 }
 
+const none: readonly never[] = []
+
 function readJson(codec: AnyClientCodec, ingress: Ingress, raw: HeldBody, members: number) {
   const { headers, message } = ingress
   const verbatim = codec.request?.verbatim
   const { body, tokens } = scanJson(raw.bytes, { fields, members, verbatim, sent: message === undefined })
   const located = codec.located?.read(ingress)
-  for (const [param, value = null] of Object.entries(located ?? {}))
+  for (const [param, value = null] of located ? Object.entries(located) : none)
     if (Object.hasOwn(body, param) && codec.located?.repeats?.(body[param] ?? null, value) !== true)
       throw new GatewayError('invalid_value', { param, reason: 'it stands in the address, not in the body' })
   const read = { raw, headers, contentType: json, body: located ? { ...body, ...located } : body }
