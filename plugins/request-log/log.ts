@@ -110,7 +110,12 @@ function metadataOf(
   { metered, logging }: { readonly metered: ReturnType<typeof read>; readonly logging: Place['logging'] },
 ): LogRow['metadata'] {
   const metadata: Record<string, Json> = {}
-  scope.notes.forEach((value, name) => (metadata[name] = value))
+  scope.notes.forEach((value, name) => {
+    // An assignment would set the prototype.
+    if (name === '__proto__')
+      Object.defineProperty(metadata, name, { value, enumerable: true, configurable: true, writable: true })
+    else metadata[name] = value
+  })
   metadata['times'] = timesOf(scope.times)
   const { losses = [] } = upstream ?? {}
   if (losses.length + metered.losses.length > 0) metadata['losses'] = lossesOf([...losses, ...metered.losses])
