@@ -5,8 +5,6 @@ import { LRUCache } from 'lru-cache'
 const most = { models: 500, keys: 10_000, alone: 1_000 }
 /** Newest values that count: of all, and of one API key. Of a conversation one counts, and of an ask of a key. */
 const newest = { all: 50, key: 10 }
-/** Without it, each look makes an object of options. */
-const asUsual = {}
 /** Milliseconds after which a try says nothing about reliability. */
 const tryCounts = 600_000
 /** Answers before which their usual length is unknown. */
@@ -93,13 +91,13 @@ export class Measurements {
 
   /** How a model does now, for the decisions of a key; absent: for nobody's. */
   now(model: string, tier: Tier, now = Date.now(), key?: string | null): Outcomes {
-    const known = this.#shared.get(model, asUsual)?.model ?? this.#aloneOf(model, key)
+    const known = this.#shared.get(model)?.model ?? this.#aloneOf(model, key)
     return known?.outcomes(tier, known.values(tier), now) ?? untried
   }
 
   /** The same, but all except reliability as it was at the last full hour. */
   hour(model: string, tier: Tier, now = Date.now(), key?: string | null): Outcomes {
-    const shared = this.#shared.get(model, asUsual)
+    const shared = this.#shared.get(model)
     const alone = this.#aloneOf(model, key)
     // What has become known to all within the hour is not known yet.
     const known = shared !== undefined && shared.since < hourOf(now) ? shared.model : alone
@@ -119,14 +117,14 @@ export class Measurements {
   #of(name: string, now: number, from: Origin | undefined): Model {
     if (from !== undefined && !this.#hasAskedMore(from)) {
       const own = aloneKey(name, from.key)
-      let alone = this.#alone.get(own, asUsual)
+      let alone = this.#alone.get(own)
       if (alone === undefined) this.#alone.set(own, (alone = new Model(name)))
       return alone
     }
-    let shared = this.#shared.get(name, asUsual)
+    let shared = this.#shared.get(name)
     if (shared === undefined) {
       // What is known of the first key is not lost when it asks a second thing.
-      const model = (from && this.#alone.get(aloneKey(name, from.key), asUsual)) ?? new Model(name)
+      const model = (from && this.#alone.get(aloneKey(name, from.key))) ?? new Model(name)
       this.#shared.set(name, (shared = { model, since: hourOf(now) }))
     }
     return shared.model
@@ -134,14 +132,14 @@ export class Measurements {
 
   /** What a key with a single prompt has shown of a model; of any key if none is given. */
   #aloneOf(name: string, key: string | null | undefined): Model | undefined {
-    if (key !== undefined) return this.#alone.get(aloneKey(name, key), asUsual)
+    if (key !== undefined) return this.#alone.get(aloneKey(name, key))
     return this.#alone.values().find(({ of }) => of === name)
   }
 
   #hasAskedMore({ key, ask }: Origin): boolean {
     // Whatever has no words is one ask: what it shows is not known, so it may be the same each time.
     const asked = ask ?? ''
-    const first = this.#first.get(String(key), asUsual)
+    const first = this.#first.get(String(key))
     if (first === undefined) this.#first.set(String(key), { ask: asked })
     else if (first.ask !== null && first.ask !== asked) this.#first.set(String(key), { ask: null })
     return first !== undefined && first.ask !== asked
