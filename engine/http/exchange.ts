@@ -104,6 +104,7 @@ class Exchange extends Later<Ended> {
   }
 
   override fail(error: unknown): void {
+    this.scope.calls?.end(this.slots)
     this.over?.(undefined, error)
     super.fail(error)
   }

@@ -139,6 +139,8 @@ export interface ToldCall extends ToldEnd, CallFacts {
   trace?: TraceContext
   /** The upstream's status; one of 400 or more is not an error of the call. */
   status?: number
+  /** When it began, in milliseconds of `performance.now()`. */
+  began?: number
   /** Milliseconds until its headers, or its first event, arrived. */
   firstByte?: number
   /** Whether its answer was not read to the end. */

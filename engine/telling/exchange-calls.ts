@@ -15,6 +15,7 @@ export class CallUnderWay implements TellingCall {
   /** @param among the calls of its exchange, which publish its end */
   constructor(message: ToldCall, among: ExchangeCalls | undefined) {
     this.message = message
+    message.began = this.began
     this.#among = among
     among?.add(this)
     calls.start(message)
@@ -83,6 +84,7 @@ export class ExchangeCalls {
 
   /** The exchange is over. What was measured belongs to the last call: after an answer nothing is tried again. */
   end({ measurement, bill }: Partial<Slots>): void {
+    if (this.isOver) return
     this.isOver = true
     if (this.#calls === undefined) return
     const message = this.last?.message

@@ -42,7 +42,7 @@ function sendTold(send: (call: Call) => Promise<Answer>, call: Call, callee: Cal
   if (trace !== undefined) asked.trace = trace
   const made = begin(callee, scope, asked)
   const own = made.message.trace
-  return new ToldAnswer(send(own === call.trace ? call : { ...call, ...(own && { trace: own }) }), made)
+  return sent(() => send(own === call.trace ? call : { ...call, ...(own && { trace: own }) }), made)
 }
 
 /** Tells of a call that `send` makes, with the trace context that subscribers have left. */
@@ -54,7 +54,17 @@ export function tellCall(
 ): Promise<Answer> {
   if (!isHeard(scope)) return send(facts.trace)
   const call = begin(callee, scope, facts)
-  return new ToldAnswer(send(call.message.trace), call)
+  return sent(() => send(call.message.trace), call)
+}
+
+/** The answer to a call. What is thrown at once is told, too. */
+function sent(send: () => Promise<Answer>, call: CallUnderWay): Promise<Answer> {
+  try {
+    return new ToldAnswer(send(), call)
+  } catch (thrown) {
+    call.over(toldError(thrown))
+    throw thrown
+  }
 }
 
 async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, callee: Callee): Promise<Dialed> {
@@ -110,6 +120,7 @@ function begin({ name, type }: Pick<Callee, 'name' | 'type'>, scope: Scope, aske
     attempt: scope.attempt,
     provider: name,
     type,
+    began: undefined,
     firstByte: undefined,
     duration: undefined,
     streamed: undefined,
@@ -130,16 +141,13 @@ function begin({ name, type }: Pick<Callee, 'name' | 'type'>, scope: Scope, aske
 }
 
 /**
- * The answer to a call, as its reader sees it, and the body that it reads. One object in place of promises and closures,
- * because there is one per request: `then` is that of the provider's promise.
+ * The answer to a call, as its reader sees it. In place of promises, because there is one per request: `then` is that of
+ * the provider's promise.
  */
-class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
+class ToldAnswer implements Promise<Answer> {
   readonly [Symbol.toStringTag] = 'Promise'
   readonly #sent: Promise<Answer>
   readonly #call: CallUnderWay
-  #body: Source | undefined
-  #sink: Sink | undefined
-  #flow: Flow | undefined
 
   constructor(sent: Promise<Answer>, call: CallUnderWay) {
     this.#sent = sent
@@ -171,9 +179,29 @@ class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
     return this.then((answer) => answer).finally(settled)
   }
 
+  #begun({ status, headers, body }: Answer): Answer {
+    const { message, began } = this.#call
+    message.status = status
+    message.firstByte ??= performance.now() - began
+    return { status, headers, body: new ToldBody(body, this.#call) }
+  }
+}
+
+/** The body of an answer, whose last byte ends the call: source, sink and flow in one object. */
+class ToldBody implements Source, Sink, Flow {
+  readonly #body: Source
+  readonly #call: CallUnderWay
+  #sink: Sink | undefined
+  #flow: Flow | undefined
+
+  constructor(body: Source, call: CallUnderWay) {
+    this.#body = body
+    this.#call = call
+  }
+
   open(sink: Sink): Flow {
     this.#sink = sink
-    this.#flow = this.#body?.open(this)
+    this.#flow = this.#body.open(this)
     return this
   }
 
@@ -202,14 +230,6 @@ class ToldAnswer implements Promise<Answer>, Source, Sink, Flow {
   cancel(reason: Error): void {
     this.#call.cancel()
     this.#flow?.cancel(reason)
-  }
-
-  #begun(answer: Answer): Answer {
-    const { message, began } = this.#call
-    message.status = answer.status
-    message.firstByte ??= performance.now() - began
-    this.#body = answer.body
-    return { status: answer.status, headers: answer.headers, body: this }
   }
 }
 
