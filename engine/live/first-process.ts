@@ -58,7 +58,8 @@ export function firstProcess(): FirstProcess | undefined {
     },
     report(module, read) {
       // A report that did not arrive is in the next one. The first process only fails to take one when it ends.
-      const send = () => first.ask(module, read(), BEAT).then(ignore, ignore)
+      const ask = async () => first.ask(module, read(), BEAT)
+      const send = () => ask().then(ignore, ignore)
       const beat = setInterval(() => void send(), BEAT).unref()
       void send()
       return () => {

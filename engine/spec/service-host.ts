@@ -76,7 +76,7 @@ export interface FirstProcess {
   ask(module: URL, question: Json, limit?: number): Promise<Json | undefined>
   /**
    * Sends to such a module what `read` gives, as a question, now and every second. What a process that has ended sent
-   * last is for the module to keep. Returns a function that sends it a last time, to be called when the service closes;
+   * last is for the module to keep. When `read` throws there is no report, so it tells its errors itself. Returns a function that sends it a last time, to be called when the service closes;
    * it resolves when the module has it, and after a second at the latest.
    */
   report(module: URL, read: () => Json): () => Promise<void>
