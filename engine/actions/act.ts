@@ -34,7 +34,8 @@ export function actStage(actions: readonly AnyAction[], summary = 'Run the actio
         const asked = askedOf(ingress as Ingress, principal, scope)
         const refused = refusalOf(one, principal)
         if (refused !== undefined) {
-          if (asked.ingress.method !== 'GET') await host.refused({ by: asked.by, action: one.name, code: refused.code })
+          if (!['GET', 'HEAD'].includes(asked.ingress.method))
+            await host.refused({ by: asked.by, action: one.name, code: refused.code })
           throw refused
         }
         await one.before?.(asked, services)

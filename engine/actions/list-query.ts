@@ -24,7 +24,8 @@ export function negated<F extends QueryField>(fields: Readonly<Record<string, F>
 
 function told<F extends QueryField>(field: F, name: string): F {
   if (typeof field === 'string' || isWords(field)) return field
-  const schema: ParameterSchema = field
+  // Its default would leave out what the other one asks for.
+  const { default: _default, ...schema }: ParameterSchema = field
   return { ...schema, description: `Leaves out what "${name}" asks for.` } as F
 }
 

@@ -58,7 +58,7 @@ export default defineStage({
       const { headers, method } = ingress
       const refuse = async (principal: Principal, error: GatewayError) => {
         const by = requesterOf(scope, { ingress, principal })
-        if (method !== 'GET') await refused({ by, action: wanted.action, code: error.code })
+        if (!['GET', 'HEAD'].includes(method)) await refused({ by, action: wanted.action, code: error.code })
         throw error
       }
       const more: Also = new Set(wanted.also)
