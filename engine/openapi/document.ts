@@ -168,5 +168,5 @@ function operationsOf(
 
 function isForKeys({ public: isPublic, stages }: Pipeline): boolean {
   const asking = stagesOf(stages).find(({ stage }) => [...stage.provides, ...(stage.gives ?? [])].includes('principal'))
-  return !isPublic && asking?.config['with'] !== 'session'
+  return !isPublic && asking?.config['with'] !== 'session' && asking?.config['with'] !== 'scraper'
 }

@@ -74,9 +74,14 @@ describe('cli/main', () => {
         loaded.filter(
           (specifier) =>
             !specifier?.startsWith('node:') &&
-            !['commander', '../version.ts', '../config/shipped.ts', './program.ts', './terminal.ts'].includes(
-              specifier ?? '',
-            ),
+            ![
+              'commander',
+              '../version.ts',
+              '../config/shipped.ts',
+              './kinds.ts',
+              './program.ts',
+              './terminal.ts',
+            ].includes(specifier ?? ''),
         ),
       ).to.deep.equal([])
     }
