@@ -50,7 +50,7 @@ export default defineStage({
       return after(counting.take({ id: scope.id, lasts, rates: taking, places, forced: isRun }), (taken) => {
         if (settings.headers) showLevels(rates, taken.levels, show, scope)
         if (taken.by === 'local') scope.header('x-gateway-limit', 'local')
-        if (taken.refused) throw refusal(rules, rates, taken.refused, scope)
+        if (taken.refused) throw refusal(limits, rules, rates, taken.refused, scope)
         const use = new LimitedUse(limits, scope, taking, rules.placeBuckets, taken.by)
         // A place is free when the client has its answer, before the exchange is logged, and nobody works for it.
         if (!request.background) scope.onEnd?.(() => use.leave())
@@ -155,6 +155,7 @@ class LimitedUse {
 }
 
 function refusal(
+  { refused }: Pick<Limits, 'refused'>,
   rules: Rules,
   rates: readonly RateRule[],
   { index, wait }: { index: number; wait: number },
@@ -162,6 +163,7 @@ function refusal(
 ) {
   const rule = rates[index] ?? rules.places[index - rates.length]
   if (rule === undefined) throw new Error('a limit refused a request that nobody knows')
+  refused(rule.kind, rates[index]?.counts ?? 'concurrency')
   return rateExceeded(rule, wait, scope)
 }
 

@@ -1,5 +1,6 @@
 import { defineService } from '../../engine/index.ts'
 import type {
+  Services,
   Budget,
   Envelope,
   Principal,
@@ -91,7 +92,11 @@ export interface Limits {
   readonly charges: Charges
   readonly overruns: Pick<Overruns, 'of'>
   readonly running: RunningExchanges
+  readonly refused: Refused
 }
+
+/** Hears of a request that a limit refuses: whose limit it is, and what it limits. */
+export type Refused = (holder: Bucket['kind'], kind: 'requests' | 'tokens' | 'concurrency' | 'budget') => void
 
 declare module '../../engine/index.ts' {
   interface Services {
@@ -146,7 +151,7 @@ export default defineService({
   section: 'rate_limits',
   settings,
   migrations,
-  uses: ['requests'],
+  uses: ['requests', 'metrics'],
   check: checkLimits,
   async open(host) {
     const ledger = new Ledger(host)
@@ -164,7 +169,8 @@ export default defineService({
       )
     const charges = new Charges(counting, ledger)
     const overruns = new Overruns(host)
-    const running = new RunningExchanges(counting, charges)
+    let refused: Refused = () => undefined
+    const running = new RunningExchanges(counting, charges, (holder, kind) => refused(holder, kind))
     const regularly = (every: number, problem: string, work: () => Promise<void>) =>
       setInterval(() => {
         work().catch((error: unknown) => host.log.warn({ err: error }, problem))
@@ -183,7 +189,7 @@ export default defineService({
       return many.map(([, budget], index) => budgetState(budget, states[index] as SumState, now))
     }
     return {
-      configure(limitSettings, { requests }) {
+      configure(limitSettings, { requests, metrics }) {
         const whole = limitSettings.budget.server
         const rules = new RuleBook(limitSettings)
         const view: Limits = {
@@ -203,6 +209,7 @@ export default defineService({
           chargeSoFar: (used, holders) => running.charge(used, rules.of(used.principal, holders), limitSettings),
           outlast: (scope, worked) => running.outlast(scope, worked),
           refusedKeys: new RefusedKeys(limitSettings.refused_per_address, counting),
+          refused: (holder, kind) => refused(holder, kind),
           settings: limitSettings,
           rules,
           counting,
@@ -212,7 +219,13 @@ export default defineService({
         }
         requests.keepCharges(ledger.keeper)
         charges.carry = (row) => requests.charge(row)
-        return { view, live: () => void (counting.onFailure = limitSettings.on_store_failure) }
+        return {
+          view,
+          live() {
+            counting.onFailure = limitSettings.on_store_failure
+            refused = counted(metrics)
+          },
+        }
       },
       close() {
         timers.forEach(clearInterval)
@@ -222,6 +235,15 @@ export default defineService({
     }
   },
 })
+
+function counted(metrics: Services['metrics']): Refused {
+  const rejections = metrics.counter({
+    name: 'sluice_limit_rejections_total',
+    help: 'Requests that a limit has refused.',
+    labels: { holder: ['key', 'member', 'server'], kind: ['requests', 'tokens', 'concurrency', 'budget'] },
+  })
+  return (holder, kind) => rejections({ holder, kind }).add()
+}
 
 async function tightestOf(budgets: readonly BudgetRule[], counting: Pick<FailoverCounters, 'read'>): Promise<Tightest> {
   const states = await counting.read(budgets)

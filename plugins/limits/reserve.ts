@@ -65,7 +65,11 @@ export default defineStage({
       })
       return after(reserving, (reserved) => {
         if (reserved.by === 'local') scope.header('x-gateway-limit', 'local')
-        if ('refused' in reserved) throw budgetExceeded(budgets[reserved.refused] as BudgetRule, reserved.state, scope)
+        if ('refused' in reserved) {
+          const budget = budgets[reserved.refused] as BudgetRule
+          limits.refused(budget.kind, 'budget')
+          throw budgetExceeded(budget, reserved.state, scope)
+        }
         if (reserved.left.length > 0)
           scope.header('x-gateway-budget-remaining', String(Math.min(...reserved.left) / MICROS))
         const admitted = those(affordable, ({ held }) => held <= reserved.held)

@@ -1,6 +1,7 @@
 import type { Principal, Scope, Usage } from '../../engine/index.ts'
 import type { Charges } from './charges.ts'
 import type { FailoverCounters } from './failover-counters.ts'
+import type { Refused } from './limits.ts'
 import { budgetExceeded } from './refusal.ts'
 import type { Rules } from './rules.ts'
 import type { LimitSettings } from './settings.ts'
@@ -29,12 +30,14 @@ const nothing: ChargedSoFar = { micros: 0, tokens: 0, parts: 0 }
 export class RunningExchanges {
   readonly #counting: Pick<FailoverCounters, 'give'>
   readonly #charges: Pick<Charges, 'chargePart'>
+  readonly #refused: Refused
   readonly #charged = new WeakMap<Scope, ChargedSoFar>()
   readonly #working = new WeakMap<Scope, () => Soon<void>>()
 
-  constructor(counting: Pick<FailoverCounters, 'give'>, charges: Pick<Charges, 'chargePart'>) {
+  constructor(counting: Pick<FailoverCounters, 'give'>, charges: Pick<Charges, 'chargePart'>, refused: Refused) {
     this.#counting = counting
     this.#charges = charges
+    this.#refused = refused
   }
 
   of(scope: Scope): ChargedSoFar {
@@ -66,7 +69,9 @@ export class RunningExchanges {
     const { id } = scope
     if (taken.length > 0) await this.#counting.give({ id, rates: taken, places: [] }, 'usual')
     const usedUp = await this.#charges.chargePart({ id, part, principal, micros: due })
-    if (usedUp) throw budgetExceeded(usedUp.budget, usedUp.state, scope)
+    if (usedUp === undefined) return
+    this.#refused(usedUp.budget.kind, 'budget')
+    throw budgetExceeded(usedUp.budget, usedUp.state, scope)
   }
 }
 

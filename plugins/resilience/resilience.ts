@@ -167,11 +167,16 @@ function measured(metrics: Services['metrics'], all: () => readonly Health[]) {
     help: 'Changes of the breakers of a provider.',
     labels: { ...labels, to: Object.keys(states) },
   })
+  const told = new Set<string>()
   metrics.onRead('resilience', () => {
-    const worst = new Map<string, number>()
+    // A provider that nobody has asked lately has forgotten its failures.
+    const worst = new Map([...told].map((provider) => [provider, 0]))
     for (const { provider, circuit } of all())
       worst.set(provider, Math.max(worst.get(provider) ?? 0, states[circuit.state]))
-    for (const [provider, value] of worst) state({ provider }).set(value)
+    for (const [provider, value] of worst) {
+      told.add(provider)
+      state({ provider }).set(value)
+    }
   })
   return (provider: string, to: CircuitState) => transitions({ provider, to }).add()
 }

@@ -1,3 +1,4 @@
+import { tiers } from '../../engine/kit.ts'
 import type { LabelValues } from './instruments.ts'
 import type { Registry } from './registry.ts'
 
@@ -15,6 +16,23 @@ const provider = { records: 'provider' } as const
 export const tokenTypes = ['input', 'cache_read', 'cache_write', 'output', 'reasoning'] as const
 /** Parts of input and output. */
 export const mediaTypes = ['input_audio', 'output_audio', 'input_image', 'output_image'] as const
+const server = { records: 'mcp_server' } as const
+/** Requests of clients (MCP, revision 2025-11-25); others, and notifications, are `other`. */
+const mcpMethods = [
+  'initialize',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+  'logging/setLevel',
+]
 const origins = ['reported', 'estimated', 'unasked']
 const results = ['live', 'refused', 'unchanged']
 
@@ -99,12 +117,12 @@ export function instrumentsIn(registry: Registry, further: Further) {
     retries: counter('sluice_retries_total', 'Further tries at the same place, by the provider that had failed.', {
       model,
       provider,
-      reason: 'code',
+      reason: outcomes,
     }),
     fallbacks: counter('sluice_fallbacks_total', 'Further tries at another place, by the provider that had failed.', {
       model,
       provider,
-      reason: 'code',
+      reason: outcomes,
     }),
     tokens: counter('sluice_tokens_total', 'Tokens; the types are disjoint.', {
       model,
@@ -133,13 +151,36 @@ export function instrumentsIn(registry: Registry, further: Further) {
       provider,
       ...further,
     }),
+    routingCost: counter('sluice_routing_cost_usd_total', 'Cost in USD of requests whose model the gateway chose.', {
+      tier: tiers,
+    }),
+    routingBaseline: counter(
+      'sluice_routing_baseline_usd_total',
+      'What the same requests would have cost with the baseline model; the difference is what was saved.',
+      { tier: tiers },
+    ),
+    mcpRequests: counter('sluice_mcp_requests_total', 'Messages to MCP servers, by how they ended.', {
+      server,
+      method: mcpMethods,
+      outcome: outcomes,
+    }),
+    mcpDuration: seconds('sluice_mcp_request_seconds', 'Time until an MCP server has answered a message.', {
+      server,
+      method: mcpMethods,
+    }),
     inFlight: registry.gauge(
       { name: 'sluice_in_flight', help: 'Requests under way.', labels: { pipeline: 'pipeline' } },
       'sum',
     ),
-    reloads: counter('sluice_config_reloads_total', 'Configurations that were read, by what came of it.', {
-      result: results,
-    }),
+    // Each process reads each of them.
+    reloads: registry.counter(
+      {
+        name: 'sluice_config_reloads_total',
+        help: 'Configurations that were read, by what came of it.',
+        labels: { result: results },
+      },
+      'max',
+    ),
     storeUp: registry.gauge(
       {
         name: 'sluice_store_up',
@@ -149,7 +190,7 @@ export function instrumentsIn(registry: Registry, further: Further) {
       'first',
     ),
     configInfo: registry.gauge(
-      { name: 'sluice_config_info', help: 'The version of the running configuration.', labels: { version: 'code' } },
+      { name: 'sluice_config_info', help: 'The version of the running configuration.', labels: { version: 'version' } },
       'first',
     ),
     configAge: registry.gauge(
@@ -161,7 +202,7 @@ export function instrumentsIn(registry: Registry, further: Further) {
       {
         name: 'sluice_build_info',
         help: 'The version of Sluice, and of Node.js.',
-        labels: { version: 'code', node: 'code' },
+        labels: { version: 'version', node: 'version' },
       },
       'first',
     ),

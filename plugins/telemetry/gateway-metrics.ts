@@ -16,8 +16,13 @@ export interface ProcessFacts {
 
 /** An exchange under way. */
 interface Running {
-  /** Milliseconds that its calls, and those of the exchanges that it began, took until their first bytes. */
+  /**
+   * Milliseconds that its calls, and those of the exchanges that it began, took until their first bytes, and that it
+   * waited before it tried again: they are not the gateway's.
+   */
   waited: number
+  /** The exchange that began it. */
+  readonly outer: Running | undefined
   /** What was called last: of an exchange that failed, nothing else says what it was about. */
   last?: ToldCall
 }
@@ -53,11 +58,18 @@ export class GatewayMetrics {
     this.#instruments = instrumentsIn(this.#registry, further)
   }
 
+  /** Nothing is heard any more: what runs now will not be seen to end. */
+  forget(): void {
+    this.#running.clear()
+    for (const inFlight of this.#pipelines.values()) inFlight.set(0)
+  }
+
   /** Sets what is known only when the metrics are read. */
   read({ version, configVersion, loadedAt, stores }: ProcessFacts): void {
     const { buildInfo, configInfo, configAge, storeUp } = this.#instruments
     for (const [store, isUp] of Object.entries(stores)) storeUp({ store }).set(isUp ? 1 : 0)
     buildInfo({ version, node: process.versions.node }).set(1)
+    this.#registry.clear('sluice_config_info')
     configInfo({ version: configVersion }).set(1)
     configAge({}).set((Date.now() - loadedAt) / 1_000)
   }
@@ -67,15 +79,22 @@ export class GatewayMetrics {
     const outer = parent === undefined ? undefined : this.#running.get(parent)
     if (protocol === undefined && outer === undefined && transport !== undefined) return
     this.#inFlight(pipeline).add(1)
-    this.#running.set(id, outer ?? { waited: 0 })
+    this.#running.set(id, { waited: 0, outer })
   }
 
   called(call: ToldCall): void {
     const { firstByte, duration = 0 } = call
     const running = this.#running.get(call.exchange)
     if (running === undefined) return
-    running.waited += firstByte ?? duration
+    if (call.protocol === 'mcp') return this.#calledMcp(call)
+    let waited = firstByte ?? duration
+    const before = running.last
+    if (before && before.attempt < call.attempt) {
+      waited += Math.max(0, (call.began ?? 0) - (before.began ?? 0) - (before.duration ?? 0))
+      this.#triedAgain(before, call)
+    }
     running.last = call
+    for (let each: Running | undefined = running; each; each = each.outer) each.waited += waited
     const series = this.#callSeries(call)
     series.requests.add()
     series.duration.observe(duration / 1_000)
@@ -83,7 +102,17 @@ export class GatewayMetrics {
   }
 
   ends(exchange: ToldExchange): void {
-    const { id, pipeline, lastByte = 0, firstByte, firstContent, lastContent, stream, bill } = exchange
+    const {
+      id,
+      pipeline,
+      duration = 0,
+      lastByte = duration,
+      firstByte,
+      firstContent,
+      lastContent,
+      stream,
+      bill,
+    } = exchange
     const running = this.#running.get(id)
     if (running === undefined) return
     this.#running.delete(id)
@@ -94,15 +123,42 @@ export class GatewayMetrics {
     if (firstByte !== undefined) series.overhead.observe(Math.max(0, firstByte - running.waited) / 1_000)
     if (stream === true && firstContent !== undefined) {
       series.firstToken.observe(firstContent / 1_000)
-      const tokens = bill?.cost.origin === 'reported' && bill.tokens ? bill.tokens.output + bill.tokens.reasoning : 0
+      const { metered } = running.last ?? {}
+      const tokens = metered?.estimated === true ? 0 : (metered?.usage?.output ?? 0)
       if (tokens >= 2 && lastContent !== undefined)
         series.perToken.observe((lastContent - firstContent) / 1_000 / (tokens - 1))
     }
     if (bill) series.bill(bill)
+    if (exchange.tier !== undefined) this.#chosen(exchange.tier, exchange)
   }
 
   reloaded({ result = 'refused' }: ToldReload): void {
     this.#instruments.reloads({ result }).add()
+  }
+
+  /** A further try: at the same place, or at another one. */
+  #triedAgain(failed: ToldCall, next: ToldCall): void {
+    const { retries, fallbacks } = this.#instruments
+    const isSame = failed.provider === next.provider && failed.record === next.record
+    const { provider, record: model = '' } = failed
+    ;(isSame ? retries : fallbacks)({ model, provider, reason: outcomeOf(failed) }).add()
+  }
+
+  #calledMcp(call: ToldCall): void {
+    const { mcpRequests, mcpDuration } = this.#instruments
+    const { method } = call.asked?.() ?? {}
+    const labels = { server: call.provider, method: typeof method === 'string' ? method : 'other' }
+    mcpRequests({ ...labels, outcome: outcomeOf(call) }).add()
+    mcpDuration(labels).observe((call.duration ?? 0) / 1_000)
+  }
+
+  /** What smart routing has cost, and what the baseline would have. */
+  #chosen(tier: string, { bill, savings }: ToldExchange): void {
+    const micros = bill?.cost.micros
+    if (micros === undefined || savings === undefined) return
+    const { routingCost, routingBaseline } = this.#instruments
+    routingCost({ tier }).add(micros / 1e6)
+    routingBaseline({ tier }).add(micros / 1e6 + savings)
   }
 
   #inFlight(pipeline: string): Gauge {
@@ -115,10 +171,13 @@ export class GatewayMetrics {
 
   #exchangeSeries(exchange: ToldExchange, last: ToldCall | undefined): ExchangeSeries {
     const { pipeline, protocol = '', provider = last?.provider ?? '', stream, result, error } = exchange
-    const isUnknown = exchange.operation !== undefined && exchange.requested === undefined
-    const model = exchange.record ?? last?.record ?? (isUnknown ? 'unknown' : '')
-    const code = result === 'completed' ? 'ok' : result === 'client_closed' ? result : (error?.code ?? 'internal_error')
-    const further = this.#labels.length === 0 ? none : this.#labels.map((label) => furtherOf(label, exchange))
+    const model = exchange.record ?? last?.record ?? (error?.code === 'model_not_found' ? 'unknown' : '')
+    const said = result === 'completed' ? 'ok' : result === 'client_closed' ? result : (error?.code ?? 'internal_error')
+    const code = this.#registry.bounded('code', said)
+    const further =
+      this.#labels.length === 0
+        ? none
+        : this.#labels.map((label) => this.#registry.bounded({ free: label }, furtherOf(label, exchange)))
     const key = `${pipeline}\n${protocol}\n${model}\n${provider}\n${code}\n${stream}\n${further.join('\n')}`
     const known = this.#exchanges.get(key)
     if (known) return known
@@ -151,12 +210,19 @@ function furtherOf(label: string, { key, member, tags }: ToldExchange): string {
   return (label === 'member' ? member : tags?.[label.slice('tag:'.length)]) ?? ''
 }
 
-function outcomeOf({ status = 200, error, cancelled }: ToldCall): string {
+function statusWord(status: number): string {
   if (status >= 500) return 'http_5xx'
-  if (status >= 400) return outcomes.includes(`http_${status}`) ? `http_${status}` : 'http_4xx'
+  return outcomes.includes(`http_${status}`) ? `http_${status}` : 'http_4xx'
+}
+
+function outcomeOf({ status = 200, error, cancelled }: ToldCall): string {
+  if (status >= 400) return statusWord(status)
   if (error === undefined) return cancelled === true ? 'aborted' : 'ok'
   if (error.code === 'client_closed') return 'aborted'
-  return ['connect', 'timeout'].find((word) => error.tags?.includes(word)) ?? 'broken'
+  const tags = error.tags ?? []
+  const answered = Number(tags.find((tag) => /^[45]\d\d$/.test(tag)))
+  if (answered >= 400) return statusWord(answered)
+  return ['connect', 'timeout'].find((word) => tags.includes(word)) ?? 'broken'
 }
 
 type Labels = Readonly<Record<string, string>>

@@ -1,8 +1,9 @@
 import type { RecordName } from '../../engine/index.ts'
 
 /**
- * Where the values of a label come from: a fixed table, the names of a type of records, or what the engine itself names
- * (pipelines, protocols, codes of errors). Values of `free` have no table, and are counted under this name.
+ * Where the values of a label come from: a fixed table, the names of a type of records, the error codes that somebody
+ * has declared, or what the engine itself names (pipelines, protocols, versions). Values of `free` have no table, and
+ * are counted under this name.
  */
 export type LabelValues =
   | readonly string[]
@@ -10,10 +11,11 @@ export type LabelValues =
   | { readonly free: string }
   | 'pipeline'
   | 'protocol'
+  | 'version'
   | 'code'
 
-/** How the gauges of several processes become one: added, the greatest, or that of any process. */
-export type Across = 'sum' | 'max' | 'first'
+/** How the values of several processes become one: added, the greatest, the least, or that of any process. */
+export type Across = 'sum' | 'max' | 'min' | 'first'
 
 /** What every instrument says of itself. */
 export interface Instrument<L extends string> {
@@ -178,6 +180,11 @@ export class Metric<S extends Series = Series> {
     }
   }
 
+  /** Forgets all series, such as those of a version that is no longer there. */
+  clear(): void {
+    this.#series.clear()
+  }
+
   told(): ToldMetric {
     const { name, type, across: aggregator } = this
     const values = [...this.#series.values()].flatMap((series) => series.told(name))
@@ -185,8 +192,8 @@ export class Metric<S extends Series = Series> {
   }
 }
 
-export const counterMetric = (instrument: Instrument<string>) =>
-  new Metric(instrument, 'counter', 'sum', (labels) => new NumberSeries(labels))
+export const counterMetric = (instrument: Instrument<string>, across: Across) =>
+  new Metric(instrument, 'counter', across, (labels) => new NumberSeries(labels))
 
 export const gaugeMetric = (instrument: Instrument<string>, across: Across) =>
   new Metric(instrument, 'gauge', across, (labels) => new NumberSeries(labels))

@@ -95,9 +95,9 @@ export default defineService({
       )
   },
   open(host) {
-    const registry = new Registry()
+    const registry = new Registry((owner, error) => host.log.error({ err: error, owner }, 'its metrics cannot be read'))
     const told = new GatewayMetrics(registry)
-    const processes = new Processes(host, () => registry.told())
+    const processes = new Processes(host, registry)
     const channels = [
       ['sluice:exchange:start', (message: unknown) => told.begins(message as never)],
       ['sluice:exchange:end', (message: unknown) => told.ends(message as never)],
@@ -109,6 +109,7 @@ export default defineService({
       if (enabled === listens) return
       listens = enabled
       for (const [name, listener] of channels) (enabled ? subscribe : unsubscribe)(name, listener)
+      if (!enabled) told.forget()
     }
     return {
       configure({ metrics: { enabled, access, labels, max_series: most } }, _views, { records }) {

@@ -1,6 +1,7 @@
 import type { Json, ServiceHost } from '../../engine/index.ts'
 import { moduleBeside } from '../../engine/kit.ts'
-import type { ToldMetric } from './instruments.ts'
+import type { Across, ToldMetric } from './instruments.ts'
+import type { Registry } from './registry.ts'
 
 /** Milliseconds that the first process has for an answer, and a thread to print the metrics. */
 const limits = { answer: 1_000, print: 10_000 }
@@ -13,7 +14,7 @@ type Told = readonly ToldMetric[]
 /** The metrics of all processes of a gateway: each tells the first one what it counts, and whoever is asked adds them up. */
 export class Processes {
   readonly #host: Pick<ServiceHost, 'firstProcess' | 'work' | 'log'>
-  readonly #counted: () => ToldMetric[]
+  readonly #registry: Registry
   /** Tells the first process a last time. */
   #stop: (() => Promise<void>) | undefined
   /** Reads what `prom-client` measures of Node.js and of the process; made on first use. */
@@ -22,10 +23,9 @@ export class Processes {
   /** What the others told last. */
   #others: readonly Told[] = []
 
-  /** @param counted what this process has counted */
-  constructor(host: Pick<ServiceHost, 'firstProcess' | 'work' | 'log'>, counted: () => ToldMetric[]) {
+  constructor(host: Pick<ServiceHost, 'firstProcess' | 'work' | 'log'>, registry: Registry) {
     this.#host = host
-    this.#counted = counted
+    this.#registry = registry
   }
 
   /** Begins, or stops, to tell the first process. */
@@ -39,12 +39,13 @@ export class Processes {
     const { firstProcess, work, log } = this.#host
     await this.#readRuntime()
     const told = this.#told()
-    const others = await firstProcess?.ask(totals, this.#report(true), limits.answer).catch((error: unknown) => {
+    const answer = await firstProcess?.ask(totals, this.#report(true), limits.answer).catch((error: unknown) => {
       // What the others told last is better than nothing.
       log.warn({ err: error }, 'the first process does not tell what the others count')
     })
-    if (others !== undefined) this.#others = others as unknown as readonly Told[]
-    return work<string>(print, [told, ...this.#others], limits.print)
+    if (answer !== undefined) this.#others = answer as unknown as readonly Told[]
+    const others = this.#others.map((one) => this.#registry.current(one))
+    return work<string>(print, [told, ...others], limits.print)
   }
 
   close(): Promise<void> | undefined {
@@ -54,7 +55,7 @@ export class Processes {
   }
 
   #told(): ToldMetric[] {
-    return [...this.#counted(), ...this.#runtime]
+    return [...this.#registry.told(), ...this.#runtime]
   }
 
   #report(asks: boolean): Json {
@@ -78,5 +79,14 @@ async function openRuntime(): Promise<() => Promise<Told>> {
   const { Registry, collectDefaultMetrics } = await import('prom-client')
   const register = new Registry()
   collectDefaultMetrics({ register })
-  return async () => (await register.getMetricsAsJSON()) as unknown as Told
+  return async () => {
+    const told = (await register.getMetricsAsJSON()) as unknown as Told
+    return told.map((metric) => ({ ...metric, aggregator: acrossOf(metric) }))
+  }
+}
+
+/** Of several processes, what the library leaves out is that of the first to start, and the slowest loop counts. */
+function acrossOf({ name, aggregator }: ToldMetric): Across {
+  if (name === 'process_start_time_seconds') return 'min'
+  return name.startsWith('nodejs_eventloop_lag') ? 'max' : aggregator
 }

@@ -1,6 +1,7 @@
 import type { RecordName, TypedRecords } from '../../engine/index.ts'
+import { rowOf } from '../../engine/kit.ts'
 import { counterMetric, gaugeMetric, histogramMetric } from './instruments.ts'
-import type { Across, Bound, Instrument, Metric, ToldMetric } from './instruments.ts'
+import type { Across, Bound, Instrument, LabelValues, Metric, ToldMetric, ToldValue } from './instruments.ts'
 
 /** Milliseconds that the series of a deleted record stay. */
 const stay = 55 * 60_000
@@ -9,13 +10,19 @@ const stay = 55 * 60_000
 export class Registry {
   readonly listeners = new Map<string, () => void>()
   readonly #metrics = new Map<string, Metric>()
+  readonly #failed: (owner: string, error: unknown) => void
   #records: Pick<TypedRecords, 'find'> | undefined
   #most = 1_000
   /** The values of labels that have no table. */
   readonly #free = new Map<string, Set<string>>()
 
-  counter(instrument: Instrument<string>) {
-    return this.#declared(instrument.name, () => counterMetric(instrument))
+  /** @param failed hears of a listener that throws */
+  constructor(failed: (owner: string, error: unknown) => void) {
+    this.#failed = failed
+  }
+
+  counter(instrument: Instrument<string>, across: Across = 'sum') {
+    return this.#declared(instrument.name, () => counterMetric(instrument, across))
   }
 
   gauge(instrument: Instrument<string>, across: Across) {
@@ -31,6 +38,38 @@ export class Registry {
     this.#metrics.delete(name)
   }
 
+  /** Forgets the series of a metric, such as that of a version that no longer runs. */
+  clear(name: string): void {
+    this.#metrics.get(name)?.clear()
+  }
+
+  /** A value as it stands in a label. */
+  bounded(values: LabelValues, value: string): string {
+    return value === '' ? '' : this.#bound(values, value)
+  }
+
+  /** What another process has told, without records that are no more and without labels of before. */
+  current(told: readonly ToldMetric[]): readonly ToldMetric[] {
+    return told.map((metric) => {
+      const { labels } = this.#metrics.get(metric.name) ?? {}
+      return labels
+        ? { ...metric, values: metric.values.filter((value) => this.#isCurrent(labels, value.labels)) }
+        : metric
+    })
+  }
+
+  #isCurrent(declared: Metric['labels'], labels: ToldValue['labels']): boolean {
+    const { le: _bucket, ...own } = labels
+    if (Object.keys(own).join() !== Object.keys(declared).join()) return false
+    return Object.entries(declared).every(
+      ([label, values]) =>
+        typeof values !== 'object' ||
+        !('records' in values) ||
+        ['', 'unknown'].includes(String(own[label])) ||
+        this.#isThere(values.records, String(own[label])),
+    )
+  }
+
   /** The configuration that is live, and how many values a label without a table may have. */
   follow(records: Pick<TypedRecords, 'find'>, most: number): void {
     this.#records = records
@@ -39,7 +78,12 @@ export class Registry {
   }
 
   told(): ToldMetric[] {
-    for (const listener of this.listeners.values()) listener()
+    for (const [owner, listener] of this.listeners)
+      try {
+        listener()
+      } catch (error) {
+        this.#failed(owner, error)
+      }
     this.#prune()
     return [...this.#metrics.values()].map((metric) => metric.told())
   }
@@ -52,6 +96,7 @@ export class Registry {
   }
 
   readonly #bound: Bound = (values, value) => {
+    if (values === 'code') return isCode(value) ? value : 'other'
     if (typeof values === 'string') return value
     if ('free' in values) return this.#limited(values.free, value)
     if ('records' in values) return this.#isThere(values.records, value) ? value : 'unknown'
@@ -73,4 +118,9 @@ export class Registry {
     const isThere = (type: RecordName, name: string) => name === '' || name === 'unknown' || this.#isThere(type, name)
     for (const metric of this.#metrics.values()) metric.prune(isThere, now, now - stay)
   }
+}
+
+/** `ok`, or a code that somebody has declared: a provider may send any text as the code of its error. */
+function isCode(code: string): boolean {
+  return code === 'ok' || rowOf(code) !== undefined
 }

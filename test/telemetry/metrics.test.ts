@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
+import { startGateway } from '../support/gateway.ts'
+import { result, speaking, startMcp } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
@@ -9,6 +11,7 @@ import { valueIn } from './exposition.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]
 const scraper = 'sk-scraper-0123456789abcdef0123456789abcdef'
+const rated = 'sk-rated-0123456789abcdef0123456789abcdef'
 
 describe('metrics', () => {
   let upstream: ScriptedUpstream
@@ -18,16 +21,23 @@ describe('metrics', () => {
     gateway = await startAdmin({
       server_config: {
         resilience: { retries: { wait: '1ms' }, breaker: { failures: 2 } },
-        telemetry: { metrics: { labels: ['key', 'tag:team'], max_series: 2 } },
+        telemetry: { metrics: { labels: ['key', 'tag:team'], max_series: 3 } },
       },
-      providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
+      providers: [
+        { name: 'far', type: 'compatible', base_url: upstream.url },
+        { name: 'near', type: 'echo' },
+      ],
       models: [
         { name: 'm', provider: 'far', upstream_model: 'm-2026', pricing: { input: 100, output: 200 } },
-        { name: 'unpriced', provider: 'far' },
+        { name: 'unpriced', provider: 'far', fallbacks: ['spare'] },
+        { name: 'spare', provider: 'near', pricing: { input: 1, output: 1 } },
         { name: 'far/*', provider: 'far', upstream_model: '*' },
       ],
       key_fields: { tags: { team: 'blue' } },
-      api_keys: [{ name: 'scraper', key: scraper, metrics: true }],
+      api_keys: [
+        { name: 'scraper', key: scraper, metrics: true },
+        { name: 'rated', key: rated, rate_limit: { requests: 1, period: '30d' } },
+      ],
     })
   })
   after(async () => {
@@ -80,6 +90,7 @@ describe('metrics', () => {
     expect(valueIn(text, 'sluice_store_up', { store: 'database' })).to.equal(1)
     expect(valueIn(text, 'sluice_build_info', { node: process.versions.node })).to.equal(1)
     expect(valueIn(text, 'sluice_config_info', { version: gateway.engine.live.current.version })).to.equal(1)
+    expect(valueIn(text, 'process_start_time_seconds')).to.be.above(1_700_000_000)
   })
 
   it('count what a request took, cost and came to, with the labels that were asked for', async () => {
@@ -117,6 +128,14 @@ describe('metrics', () => {
     expect(valueIn(text, 'sluice_time_per_output_token_seconds_count', of)).to.equal(1)
   })
 
+  it('name no code that a provider invents', async () => {
+    const failure = { data: { error: { code: 'req_7f3a', message: 'broke' } } }
+    upstream.answer({ frames: [...chatFrames('Hel').slice(0, 2), failure] })
+    await ask('m', { stream: true })
+    await until(async () => (await value('sluice_requests_total', { model: 'm', code: 'other' })) === 1)
+    expect(await scrape()).not.to.include('req_7f3a')
+  })
+
   it('count requests of unknown price, not a price of nothing', async () => {
     upstream.answer({ body: chatAnswer })
     await ask('unpriced')
@@ -135,11 +154,31 @@ describe('metrics', () => {
     upstream.answer({ raw: '', ending: 'close' })
     await ask('m')
     await until(async () => (await calls('connect')) > 0)
+    await until(async () => ((await value('sluice_retries_total', { ...of, reason: 'connect' })) ?? 0) > 0)
     const text = await scrape()
     expect(valueIn(text, 'sluice_breaker_state', { provider: 'far' })).to.equal(2)
     expect(valueIn(text, 'sluice_breaker_transitions_total', { provider: 'far', to: 'open' })).to.equal(1)
     expect((await gateway.asAdmin('POST /api/config/circuit-breaker/far/reset')).status).to.equal(200)
     expect(await value('sluice_breaker_state', { provider: 'far' })).to.equal(0)
+  })
+
+  it('count tries at the same place and at another one, by what had failed', async () => {
+    upstream.answer({ status: 503, body: { error: { message: 'no room' } } })
+    expect(await ask('unpriced')).to.equal(200)
+    const failed = { model: 'unpriced', provider: 'far', reason: 'http_5xx' }
+    await until(async () => (await value('sluice_fallbacks_total', failed)) === 1)
+    expect(await value('sluice_requests_total', { model: 'spare', provider: 'near', code: 'ok' })).to.equal(1)
+    await gateway.asAdmin('POST /api/config/circuit-breaker/far/reset')
+  })
+
+  it('count what a limit has refused, by whose it is', async () => {
+    upstream.answer({ body: chatAnswer })
+    const headers = { authorization: `Bearer ${rated}` }
+    const statuses = []
+    for (let sent = 0; sent < 2; sent++)
+      statuses.push((await gateway.post('/v1/chat/completions', { model: 'm', messages }, headers)).status)
+    expect(statuses).to.deep.equal([200, 429])
+    expect(await value('sluice_limit_rejections_total', { holder: 'key', kind: 'requests' })).to.equal(1)
   })
 
   it('have no series for names that clients invent, however many', async () => {
@@ -172,10 +211,67 @@ describe('metrics', () => {
 
   it('tell rows of the log, and whether a configuration was taken', async () => {
     expect((await gateway.asAdmin('POST /api/config/reload', {})).status).to.equal(200)
+    expect((await gateway.asAdmin('PATCH /api/config/server/logging', { retention: '40d' })).status).to.equal(200)
+    expect(await value('sluice_config_info')).to.equal(1)
     await until(async () => ((await value('sluice_config_reloads_total', { result: 'live' })) ?? 0) > 0)
     await gateway.engine.flush()
     expect(await value('sluice_log_rows_total', { outcome: 'written' })).to.equal((await gateway.rows()).length)
     expect(await value('sluice_log_rows_total', { outcome: 'lost' })).to.equal(0)
+  })
+})
+
+describe('metrics of', () => {
+  const open = { telemetry: { metrics: { access: 'open' } } }
+  const scrape = async (url: string) => (await fetch(`${url}/metrics`)).text()
+
+  it('models that are chosen tell what they cost, and what the baseline would have', async () => {
+    const upstream = await scriptedUpstream()
+    const model = { provider: 'far', auto_eligible: true, context_length: 100_000 }
+    const gateway = await startGateway({
+      server_config: { ...open, smart_routing: { enabled: true, baseline_model: 'dear' } },
+      providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
+      models: [
+        { ...model, name: 'cheap', quality_tier: 'economy', pricing: { input: 1, output: 1 } },
+        { ...model, name: 'dear', quality_tier: 'premium', pricing: { input: 100, output: 100 } },
+      ],
+    })
+    try {
+      upstream.answer({ body: chatAnswer })
+      await (await gateway.post('/v1/chat/completions', { model: 'auto', messages })).text()
+      const tier = { tier: 'SIMPLE' }
+      let text = ''
+      await until(async () => {
+        text = await scrape(gateway.url)
+        return valueIn(text, 'sluice_routing_baseline_usd_total', tier) !== undefined
+      })
+      expect(valueIn(text, 'sluice_routing_cost_usd_total', tier)).to.be.closeTo(0.000013, 1e-9)
+      expect(valueIn(text, 'sluice_routing_baseline_usd_total', tier)).to.be.closeTo(0.0013, 1e-9)
+    } finally {
+      await gateway.close()
+      await upstream.close()
+    }
+  })
+
+  it('MCP servers tell each message by its method, and are no calls of providers', async () => {
+    const rig = await startMcp({}, { server_config: open })
+    try {
+      rig.upstream.answer(speaking(({ id }) => result(id, { content: [] })))
+      const session = await rig.open()
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'dig', arguments: {} } }
+      expect((await rig.post(call, { session })).status).to.equal(200)
+      expect((await rig.post({ jsonrpc: '2.0', id: 2, method: 'no/such' }, { session })).status).to.equal(200)
+      let text = ''
+      await until(async () => {
+        text = await scrape(rig.gateway.url)
+        return valueIn(text, 'sluice_mcp_requests_total', { server: 'docs', method: 'other' }) === 1
+      })
+      const told = { server: 'docs', method: 'tools/call', outcome: 'ok' }
+      expect(valueIn(text, 'sluice_mcp_requests_total', told)).to.equal(1)
+      expect(valueIn(text, 'sluice_mcp_request_seconds_count', { server: 'docs', method: 'tools/call' })).to.equal(1)
+      expect(valueIn(text, 'sluice_upstream_requests_total')).to.equal(undefined)
+    } finally {
+      await rig.close()
+    }
   })
 })
 
@@ -205,10 +301,16 @@ describe('metrics that are', () => {
       expect((await gateway?.asAdmin('PATCH /api/config/server/telemetry', { metrics: { enabled } }))?.status).to.equal(
         200,
       )
+    const slow = await gateway.post('/v1/chat/completions', { ...chat, stream: true })
     await set(false)
+    await slow.text()
     await (await gateway.post('/v1/chat/completions', chat)).text()
     await set(true)
     await (await gateway.post('/v1/chat/completions', chat)).text()
-    await until(async () => valueIn(await scrape(), 'sluice_requests_total', { model: 'echo' }) === 2)
+    // The stream may have ended before nobody listened.
+    const counted = async () => valueIn(await scrape(), 'sluice_requests_total', { model: 'echo' }) ?? 0
+    await until(async () => (await counted()) >= 2)
+    await until(async () => valueIn(await scrape(), 'sluice_in_flight') === 0)
+    expect(await counted()).to.be.at.most(3)
   })
 })
