@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readList, readQuery } from '../../../engine/actions/list-query.ts'
+import { negated, readList, readQuery } from '../../../engine/actions/list-query.ts'
 import type { ListKey } from '../../../engine/spec/query.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 
@@ -33,6 +33,13 @@ describe('engine/http/list-query', () => {
       undefined,
       undefined,
     ])
+  })
+
+  it('has no default for what leaves out', () => {
+    const open = { type: 'boolean', default: true, description: 'Whether it is open.' } as const
+    expect(negated({ open })).to.deep.equal({
+      not_open: { type: 'boolean', description: 'Leaves out what "open" asks for.' },
+    })
   })
 
   it('refuses whatever a parameter does not accept', () => {
