@@ -8,7 +8,7 @@ const output = readFileSync(0, 'utf8')
 const [pack] = JSON.parse(output.slice(output.indexOf('['))) as { files: { path: string }[] }[]
 const paths = pack?.files.map(({ path }) => path) ?? []
 const allowed =
-  /^(engine\/bin\/|dist\/(console|engine|plugins|types)\/|pipelines\/|config\/[^/]+$|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
+  /^(engine\/bin\/|dist\/(console|engine|plugins|types)\/|pipelines\/|config\/[^/]+$|deploy\/|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
 const needed = [
   'engine/bin/sluice.cjs',
   'dist/console/index.html',
@@ -27,6 +27,8 @@ const needed = [
   'pipelines/chat-completions.yaml',
   'pipelines/chat-completions.test.yaml',
   'config/sluice.yaml',
+  'deploy/grafana/sluice.json',
+  'deploy/prometheus/rules.yaml',
   'LICENSE',
   'README.md',
   'plugins/README.md',
