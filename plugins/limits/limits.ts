@@ -24,6 +24,7 @@ import { MICROS } from './money.ts'
 import { Overruns } from './overruns.ts'
 import { nextStart } from './period.ts'
 import { RedisCounters } from './redis-counters.ts'
+import type { Refused } from './refusal.ts'
 import { RefusedKeys } from './refused-keys.ts'
 import { RuleBook } from './rules.ts'
 import type { BudgetRule, Holders } from './rules.ts'
@@ -94,9 +95,6 @@ export interface Limits {
   readonly running: RunningExchanges
   readonly refused: Refused
 }
-
-/** Hears of a request that a limit refuses: whose limit it is, and what it limits. */
-export type Refused = (holder: Bucket['kind'], kind: 'requests' | 'tokens' | 'concurrency' | 'budget') => void
 
 declare module '../../engine/index.ts' {
   interface Services {

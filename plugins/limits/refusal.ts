@@ -1,6 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Scope } from '../../engine/index.ts'
 import { timeText } from '../../engine/kit.ts'
+import type { Bucket } from './bucket.ts'
 import type { SumState } from './counters.ts'
 import { MICROS } from './money.ts'
 import { nextStart } from './period.ts'
@@ -8,6 +9,9 @@ import type { BudgetRule, PlacesRule, RateRule } from './rules.ts'
 
 /** What refused a request, as the header `x-gateway-limit` names it. */
 type Refusing = 'key' | 'member' | 'server' | 'request'
+
+/** Hears of a request that a limit refuses: whose limit it is, and what it limits. */
+export type Refused = (holder: Bucket['kind'], kind: 'requests' | 'tokens' | 'concurrency' | 'budget') => void
 
 const refused = (scope: Scope, by: Refusing) => scope.header('x-gateway-limit', by)
 

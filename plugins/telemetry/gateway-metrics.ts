@@ -1,4 +1,5 @@
-import type { Bill, ToldCall, ToldExchange, ToldReload, Usage } from '../../engine/index.ts'
+import { placesOf } from '../../engine/kit.ts'
+import type { Bill, ModelRecord, ToldCall, ToldExchange, ToldReload, Usage } from '../../engine/index.ts'
 import { instrumentsIn, labelled, mediaTypes, outcomes, tokenTypes } from './gateway-instruments.ts'
 import type { GatewayInstruments } from './gateway-instruments.ts'
 import type { Counter, Gauge, Histogram } from './instruments.ts'
@@ -39,6 +40,8 @@ export class GatewayMetrics {
   readonly #exchanges = new Map<string, ExchangeSeries>()
   readonly #calls = new Map<string, CallSeries>()
   readonly #pipelines = new Map<string, Gauge>()
+  /** Names of models, by the provider and its name for them. */
+  #places: ReadonlyMap<string, string> = new Map()
 
   constructor(registry: Registry) {
     this.#registry = registry
@@ -46,8 +49,16 @@ export class GatewayMetrics {
     this.#instruments.workers({}).set(1)
   }
 
-  /** @param labels further labels of requests, tokens and cost */
-  follow(labels: readonly string[]): void {
+  /**
+   * @param labels further labels of requests, tokens and cost
+   * @param models of the configuration that is live
+   */
+  follow(labels: readonly string[], models: readonly ModelRecord[]): void {
+    const places = models.flatMap((model) =>
+      placesOf(model).map((place) => [`${place.provider}\n${place.upstream_model}`, model.name] as const),
+    )
+    // Of two records of one place, the first counts.
+    this.#places = new Map(places.toReversed())
     this.#exchanges.clear()
     this.#calls.clear()
     this.#pipelines.clear()
@@ -86,15 +97,15 @@ export class GatewayMetrics {
     const { firstByte, duration = 0 } = call
     const running = this.#running.get(call.exchange)
     if (running === undefined) return
-    if (call.protocol === 'mcp') return this.#calledMcp(call)
     let waited = firstByte ?? duration
     const before = running.last
     if (before && before.attempt < call.attempt) {
       waited += Math.max(0, (call.began ?? 0) - (before.began ?? 0) - (before.duration ?? 0))
       this.#triedAgain(before, call)
     }
-    running.last = call
     for (let each: Running | undefined = running; each; each = each.outer) each.waited += waited
+    if (call.protocol === 'mcp') return this.#calledMcp(call)
+    running.last = call
     const series = this.#callSeries(call)
     series.requests.add()
     series.duration.observe(duration / 1_000)
@@ -136,11 +147,17 @@ export class GatewayMetrics {
     this.#instruments.reloads({ result }).add()
   }
 
+  /** The record of a call; of an answer in neutral form, that of the place that was asked. */
+  #recordOf({ record, provider, model = '' }: ToldCall): string {
+    return record ?? this.#places.get(`${provider}\n${model}`) ?? ''
+  }
+
   /** A further try: at the same place, or at another one. */
   #triedAgain(failed: ToldCall, next: ToldCall): void {
     const { retries, fallbacks } = this.#instruments
     const isSame = failed.provider === next.provider && failed.record === next.record
-    const { provider, record: model = '' } = failed
+    const { provider } = failed
+    const model = this.#recordOf(failed)
     ;(isSame ? retries : fallbacks)({ model, provider, reason: outcomeOf(failed) }).add()
   }
 
@@ -171,7 +188,8 @@ export class GatewayMetrics {
 
   #exchangeSeries(exchange: ToldExchange, last: ToldCall | undefined): ExchangeSeries {
     const { pipeline, protocol = '', provider = last?.provider ?? '', stream, result, error } = exchange
-    const model = exchange.record ?? last?.record ?? (error?.code === 'model_not_found' ? 'unknown' : '')
+    const model =
+      exchange.record ?? (last && this.#recordOf(last)) ?? (error?.code === 'model_not_found' ? 'unknown' : '')
     const said = result === 'completed' ? 'ok' : result === 'client_closed' ? result : (error?.code ?? 'internal_error')
     const code = this.#registry.bounded('code', said)
     const further =
@@ -189,7 +207,8 @@ export class GatewayMetrics {
   }
 
   #callSeries(call: ToldCall): CallSeries {
-    const { provider, record: model = '' } = call
+    const { provider } = call
+    const model = this.#recordOf(call)
     const outcome = outcomeOf(call)
     const key = `${provider}\n${model}\n${outcome}`
     const known = this.#calls.get(key)

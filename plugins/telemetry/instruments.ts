@@ -122,6 +122,23 @@ class HistogramSeries extends Series implements Histogram {
 /** Tells whether a value may stand in a label; the value that stands there if it may not. */
 export type Bound = (values: LabelValues, value: string) => string
 
+const asItIs: Bound = (_, value) => value
+
+type Labels = Readonly<Record<string, string>>
+
+/** Every combination of the values of labels; none if a label has no fixed list of them. */
+function combined(labels: readonly (readonly [string, LabelValues])[]): readonly Labels[] {
+  return labels.reduce<readonly Labels[]>(
+    (all, [label, values]) =>
+      all.flatMap((one) => (isTable(values) ? values.map((value) => ({ ...one, [label]: value })) : [])),
+    [{}],
+  )
+}
+
+function isTable(values: LabelValues): values is readonly string[] {
+  return Array.isArray(values)
+}
+
 /** A metric of this process. */
 export class Metric<S extends Series = Series> {
   readonly name: string
@@ -144,8 +161,10 @@ export class Metric<S extends Series = Series> {
     this.labels = labels
     this.#help = help
     this.#make = make
-    // What has no labels is there from the start, as 0.
-    if (Object.keys(labels).length === 0) this.of({}, (_, value) => value)
+    // What has no labels, or a fixed list of values for each, is there from the start, as 0: the first event is a rise.
+    const tables = Object.entries(labels)
+    if (tables.length === 0) this.of({}, asItIs)
+    else if (type === 'counter') for (const each of combined(tables)) this.of(each, asItIs)
   }
 
   /** The series of these labels; a label that is left out is empty. */

@@ -112,7 +112,7 @@ export default defineService({
       if (!enabled) told.forget()
     }
     return {
-      configure({ metrics: { enabled, access, labels, max_series: most } }, _views, { records }) {
+      configure({ metrics: { enabled, access, labels, max_series: most } }, _views, { records, catalog }) {
         const view: Metrics = {
           enabled,
           access,
@@ -129,7 +129,7 @@ export default defineService({
           view,
           live() {
             registry.follow(records, most)
-            told.follow(labels)
+            told.follow(labels, catalog.models)
             listen(enabled)
             processes.follow(enabled)
           },

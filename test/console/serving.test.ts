@@ -66,7 +66,7 @@ describe('console/serving', () => {
   })
 
   it('answers programs 404 at addresses that are not of the console', async () => {
-    for (const path of ['/metrics', '/openapi.json', '/docs', '/redoc', '/no/such/place', '/settingsx'])
+    for (const path of ['/openapi.json', '/docs', '/redoc', '/no/such/place', '/settingsx'])
       for (const accept of [
         '*/*',
         'application/json',

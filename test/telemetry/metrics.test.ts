@@ -87,6 +87,8 @@ describe('metrics', () => {
     ])
       expect(text).to.include(`# TYPE ${name} `)
     expect(valueIn(text, 'sluice_workers')).to.equal(1)
+    expect(valueIn(text, 'sluice_config_reloads_total', { result: 'refused' })).to.equal(0)
+    expect(valueIn(text, 'sluice_limit_rejections_total', { holder: 'key', kind: 'budget' })).to.equal(0)
     expect(valueIn(text, 'sluice_store_up', { store: 'database' })).to.equal(1)
     expect(valueIn(text, 'sluice_build_info', { node: process.versions.node })).to.equal(1)
     expect(valueIn(text, 'sluice_config_info', { version: gateway.engine.live.current.version })).to.equal(1)
