@@ -11,7 +11,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { createRoot } from 'react-dom/client'
 import { onOutdated } from './api/ask.ts'
-import { sharedSession } from './api/session.ts'
+import { heldSession, onSession, sharedSession } from './api/session.ts'
 import { onSilence, secondsOfSilence } from './api/silence.ts'
 import { router } from './app/router.tsx'
 import { theme, variables } from './app/theme.ts'
@@ -29,6 +29,13 @@ onSilence(() => {
   if (secondsOfSilence() === null) void queries.refetchQueries({ type: 'active' })
 })
 onOutdated(() => void queries.invalidateQueries())
+let member = heldSession()?.user.id
+// What one member may read is nobody else's.
+onSession(() => {
+  const next = heldSession()?.user.id
+  if (next !== undefined && next !== member) queries.clear()
+  member = next
+})
 const root = document.querySelector('#root')
 if (!root) throw new Error('the page has no #root')
 await sharedSession()

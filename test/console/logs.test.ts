@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Page, Request } from 'playwright-core'
 import { chatAnswer, chatFrames } from '../service/streams.ts'
+import { password } from '../support/admin.ts'
 import { until } from '../support/until.ts'
 import { keysOf } from '../support/keys.ts'
 import { tablesOf } from '../support/tables.ts'
@@ -34,6 +35,7 @@ describe('console/logs', () => {
   const rows = (page: Page) => table(page).locator('tbody tr[aria-rowindex]')
   /** A list that is loaded anew is empty for a moment. */
   const counted = (page: Page, count: number) => until(async () => (await rows(page).count()) === count)
+  const isList = ({ pathname }: URL) => pathname === '/api/logs'
   const ask = (more: object = {}, headers?: Record<string, string>) =>
     rig.gateway.post(
       '/v1/chat/completions',
@@ -425,5 +427,29 @@ describe('console/logs', () => {
     await rows(page).first().getByText('reed-large').waitFor()
     expect(await region.evaluate(({ scrollTop }) => scrollTop)).to.equal(0)
     await region.and(page.locator(':focus')).waitFor()
+  })
+
+  it('shows nobody the rows of a member who signed out before', async () => {
+    const page = await rig.signedIn('admin', '/logs')
+    await rows(page).first().waitFor()
+    await page.getByRole('button', { name: 'Account admin' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByLabel('Username').fill('viewer')
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    // What stands on the page before the gateway answers was held.
+    const answer = Promise.withResolvers<void>()
+    await page.route(isList, async (route) => {
+      await answer.promise
+      await route.fallback()
+    })
+    const asked = page.waitForRequest((request) => isList(new URL(request.url())))
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Logs' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor()
+    await asked
+    expect(await rows(page).count()).to.equal(0)
+    answer.resolve()
+    await page.getByText('No requests in this range.').waitFor()
   })
 })

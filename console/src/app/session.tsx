@@ -31,17 +31,21 @@ const everyMilliseconds = 20_000
 
 /**
  * Renews the session after half of its life, if the user did something since the last look. Leaves for the sign-in when
- * the user signed out, here or in another tab.
+ * the user signed out, here or in another tab, and forgets what he was shown.
  */
 export function useKeptSession(): void {
   const router = useRouter()
-  useEffect(
-    () =>
-      onSession(() => {
-        if (!heldSession()) void router.navigate({ to: '/sign-in', search: {} })
-      }),
-    [router],
-  )
+  const queries = useQueryClient()
+  useEffect(() => {
+    const leave = async () => {
+      await router.navigate({ to: '/sign-in', search: {} })
+      // The page that is left would ask again for what is gone before it is.
+      if (!heldSession()) queries.clear()
+    }
+    return onSession(() => {
+      if (!heldSession()) void leave()
+    })
+  }, [router, queries])
   useEffect(() => {
     let active = true
     const act = () => (active = true)
