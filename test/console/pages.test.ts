@@ -208,6 +208,37 @@ describe('console/pages', () => {
     expect((await rig.gateway.asAdmin('GET /api/visits?limit=200')).body['data']).to.have.length(150)
   })
 
+  it('come with another configuration, to admins once they see its version, to viewers by and by', async () => {
+    const link = (page: Page) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Openings' })
+    /** As if a plugin had brought one more page, and another version of the configuration with it. */
+    const change = async (page: Page) => {
+      await page.route('**/api/pages', async (route) => {
+        const { data } = (await (await route.fetch()).json()) as { data: readonly { name: string }[] }
+        const more = data.filter(({ name }) => name === 'closure').map((one) => ({ ...one, title: 'Openings' }))
+        await route.fulfill({ json: { data: [...data, ...more.map((one) => ({ ...one, name: 'opening' }))] } })
+      })
+      await page.route('**/api/config/status', async (route) => {
+        const answer = (await (await route.fetch()).json()) as object
+        await route.fulfill({ json: { ...answer, version: 'f0f0f0f0'.repeat(8) } })
+      })
+    }
+    const admin = await rig.signedIn('admin', '/configuration')
+    await admin.getByRole('link', { name: /^Configuration [0-9a-f]{8}$/ }).waitFor()
+    await admin.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Closures' }).waitFor()
+    await change(admin)
+    await admin.getByRole('button', { name: 'Reload configuration' }).click()
+    await link(admin).waitFor()
+
+    const viewer = await rig.signedIn('viewer', '/account')
+    await viewer.clock.install()
+    await viewer.reload()
+    await viewer.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Closures' }).waitFor()
+    await change(viewer)
+    expect(await link(viewer).count()).to.equal(0)
+    await viewer.clock.fastForward(30_000)
+    await link(viewer).waitFor()
+  })
+
   it('are found in the palette', async () => {
     const page = await rig.signedIn('viewer', '/account')
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()

@@ -4,7 +4,7 @@ import { useRouter } from '@tanstack/react-router'
 import type { Answers } from '../api/answers.ts'
 import { ask } from '../api/ask.ts'
 import { breakers, circuitOf, resetBreaker } from '../api/attention.ts'
-import { configurationStatus } from '../api/status.ts'
+import { configurationStatus, configured } from '../api/status.ts'
 import { fieldsOf } from '../form/schema.ts'
 import type { Field } from '../form/schema.ts'
 import { toast, toastError } from '../parts/toast.tsx'
@@ -54,7 +54,7 @@ const forms = [
 
 /** Every setting by its title, which leads to its field. */
 export const settingEntries = queryOptions({
-  queryKey: ['palette', 'settings'],
+  queryKey: [configured, 'settings'],
   queryFn: async ({ signal }) => {
     const at = '/api/config/server'
     const { data } = await ask<Answers['list-section']>('GET', at, { signal })
@@ -63,7 +63,7 @@ export const settingEntries = queryOptions({
     )
     return sections.flatMap(({ section, schema }) => entriesOf(section, fieldsOf(schema), words.sectionOf(section)))
   },
-  // Schemas change with the gateway alone.
+  // Schemas change with the configuration alone.
   staleTime: Infinity,
 })
 
