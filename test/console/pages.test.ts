@@ -192,6 +192,26 @@ describe('console/pages', () => {
     await page.getByText('Nothing fits these filters.').waitFor()
   })
 
+  it('read a moment in UTC wherever the browser is, and take one alone', async () => {
+    const page = await rig.signedIn('admin', '/pages/visit')
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Tokyo' })
+    const first = page.getByRole('table', { name: 'Visits' }).getByRole('row').nth(1)
+    for (const [since, visitor] of [
+      ['2026-01-01 02:00', 'visitor 121'],
+      ['2026-01-01 02:10', 'visitor 131'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Add filter' }).click()
+      const form = page.getByRole('dialog', { name: 'Add filter' })
+      await form.getByRole('combobox', { name: 'Value' }).fill(since)
+      await form.getByRole('button', { name: 'Apply' }).click()
+      await first.getByText(visitor, { exact: true }).waitFor()
+      const chips = page.getByRole('button', { name: 'Remove filter' })
+      expect(await chips.allInnerTexts()).to.have.length(1)
+      await chips.getByText(since).waitFor()
+    }
+  })
+
   it('make and delete what an action lists, where the plugin has the routes', async () => {
     const page = await rig.signedIn('admin', '/pages/visit')
     await page.getByRole('button', { name: 'New' }).click()

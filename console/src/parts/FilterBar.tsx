@@ -23,6 +23,8 @@ export interface FilterField {
   readonly typed?: boolean
   /** For a typed value, an example. */
   readonly example?: string
+  /** Whether the route takes one value alone: another one takes its place. */
+  readonly single?: boolean
   /** Whether the route can leave its values out, too. */
   readonly leavable?: boolean
   /** Whether it leaves its values out. */
@@ -67,7 +69,10 @@ export function FilterBar({ fields, children }: FilterBarProps) {
       {fields.length > 0 && (
         <AddFilter
           fields={fields}
-          onAdd={(name, value) => change({ [name]: added(allOf(search, name), value) }, { push: true })}
+          onAdd={(name, value) => {
+            const isSingle = all.find((field) => field.name === name)?.single ?? false
+            change({ [name]: isSingle ? [value] : added(allOf(search, name), value) }, { push: true })
+          }}
         />
       )}
       {chips.map(({ field, value }) => {

@@ -65,8 +65,8 @@ export function fieldsOf(members: readonly FilterValue[] | undefined): readonly 
     { name: 'actor', label: fields.actor, ...(members ? { values: members } : {}), typed: !members, leavable: true },
     { name: 'target', label: fields.target, typed: true, example: words.targetExample, leavable: true },
     { name: 'outcome', label: fields.outcome, values: valuesOf(outcomes), leavable: true },
-    { name: 'since', label: fields.since, typed: true, example: moment },
-    { name: 'until', label: fields.until, typed: true, example: moment },
+    { name: 'since', label: fields.since, typed: true, single: true, example: moment },
+    { name: 'until', label: fields.until, typed: true, single: true, example: moment },
   ]
 }
 

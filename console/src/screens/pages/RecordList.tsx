@@ -10,6 +10,7 @@ import { TableTools } from '../../parts/TableTools.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
 import { useRecords } from '../../parts/useRecords.ts'
+import { useZone } from '../../parts/zone.ts'
 import { idOf, pathOf, rowsOf } from './api.ts'
 import type { Row } from './api.ts'
 import { columnsOf } from './columns.tsx'
@@ -22,7 +23,7 @@ export function RecordList({ page }: { readonly page: PluginPage }) {
   const [, change] = useAddress()
   const fields = filtersOf(page)
   const { query: asked, isFiltered, order } = useListAddress(fields, sortsOf(page))
-  const query = withMoments(page, asked)
+  const query = withMoments(page, asked, useZone())
   const list = useRecords(rowsOf(page, query))
   const columns = useColumns(`sluice-columns-pages-${name}`, columnsOf(page))
   const add = routes.create !== undefined && (

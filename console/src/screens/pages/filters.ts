@@ -5,6 +5,8 @@ import { fieldOf } from '../../form/schema.ts'
 import type { Schema } from '../../api/json.ts'
 import { leaving, valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField, FilterValue } from '../../parts/FilterBar.tsx'
+import { readMoment } from '../../parts/zone.ts'
+import type { Zone } from '../../parts/zone.ts'
 import { words } from './words.ts'
 
 const parametersOf = ({ forms }: PluginPage): Readonly<Record<string, Schema>> => forms.query.properties ?? {}
@@ -32,6 +34,7 @@ export function filtersOf(page: PluginPage): readonly FilterField[] {
         name,
         label: fieldOf(field ?? schema, name).label,
         ...(values ? { values } : { typed: true }),
+        single: isMoment(schema) || isNumber(schema),
         ...(isMoment(schema) ? { example: new Date().toISOString().slice(0, 10) } : {}),
         leavable: leaving(name) in all,
       }
@@ -44,11 +47,12 @@ function valuesIn({ type, enum: given }: Schema): readonly FilterValue[] | undef
 }
 
 const isMoment = ({ format }: Schema) => format === 'date-time'
+const isNumber = ({ type }: Schema) => type === 'number' || type === 'integer'
 
-/** A query as the list takes it: moments with their zone. */
-export function withMoments(page: PluginPage, query: Query): Query {
+/** A query as the list takes it: moments in full, those without a zone of their own read in the given one. */
+export function withMoments(page: PluginPage, query: Query, zone: Zone): Query {
   const all = parametersOf(page)
-  const moment = (text: string) => (Number.isNaN(Date.parse(text)) ? text : new Date(text).toISOString())
+  const moment = (text: string) => readMoment(text, zone)?.toISOString() ?? text
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => {
       const schema = all[name]
