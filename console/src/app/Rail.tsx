@@ -56,8 +56,8 @@ export function Rail({ open, onClose }: { readonly open: boolean; readonly onClo
 export function useRail(): readonly { readonly group: string; readonly screens: readonly RailLink[] }[] {
   const isShown = useIsShown()
   const { data: pages = [] } = useQuery(pluginPages)
-  return rail.map(({ group, screens }) => {
-    const own = pages.filter((page) => page.group === group.toLowerCase())
+  return rail.map(({ id, group, screens }) => {
+    const own = pages.filter((page) => page.group === id)
     const links = own.map(({ name, title, icon }) => ({ path: `/pages/${name}`, name: title, icon }))
     return { group, screens: [...screens.filter(isShown), ...links] }
   })

@@ -1,3 +1,4 @@
+import type { PluginPage } from '../api/pages.ts'
 import type { IconName } from '../parts/Icon.tsx'
 
 export interface Screen {
@@ -12,9 +13,17 @@ export interface Screen {
   readonly ranged?: boolean
 }
 
+interface RailGroup {
+  /** The word by which pages of plugins choose it. */
+  readonly id: PluginPage['group']
+  readonly group: string
+  readonly screens: readonly Screen[]
+}
+
 /** The screens of the rail, in order. One is shown as soon as the router has its path. */
-export const rail: readonly { readonly group: string; readonly screens: readonly Screen[] }[] = [
+export const rail: readonly RailGroup[] = [
   {
+    id: 'watch',
     group: 'Watch',
     screens: [
       { path: '/', name: 'Overview', icon: 'overview', letter: 'o', viewers: true, ranged: true },
@@ -24,6 +33,7 @@ export const rail: readonly { readonly group: string; readonly screens: readonly
     ],
   },
   {
+    id: 'use',
     group: 'Use',
     screens: [
       { path: '/playground', name: 'Playground', icon: 'playground', letter: 'y', viewers: true },
@@ -31,6 +41,7 @@ export const rail: readonly { readonly group: string; readonly screens: readonly
     ],
   },
   {
+    id: 'configure',
     group: 'Configure',
     screens: [
       { path: '/models', name: 'Models', icon: 'models', letter: 'm', viewers: true },
