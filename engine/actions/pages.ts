@@ -31,11 +31,12 @@ interface Row {
 
 /** The pages of types of records and of actions, which must have passed `checkPages`. */
 export function pagesOf(components: Components): readonly PageView[] {
-  return declaredPages(components).flatMap(({ owner: { name }, page, list, others, row }) => {
+  return declaredPages(components).flatMap(({ owner: { name, kind }, page, list, others, row }) => {
     if (list === undefined || row === undefined) return []
     const query = parametersOf(list.query)
     return {
       name,
+      kind,
       facts: [],
       ...page,
       ...defined({ key: keyOf(row, others) }),

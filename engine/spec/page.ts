@@ -55,6 +55,8 @@ export interface PageAction {
 export interface PageView extends Required<PageParts> {
   /** The name of its type of record, or of its action. */
   readonly name: string
+  /** Whether its rows are records of the gateway, or what an action lists. */
+  readonly kind: 'record' | 'action'
   /** The field that names the record of a row; absent: its records are not opened. */
   readonly key?: string
   readonly actions: {

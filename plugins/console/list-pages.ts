@@ -6,6 +6,7 @@ const schema = (of: string) => shape.json(`JSON Schema of ${of}, for a form.`)
 
 const page = shape.object({
   name: shape.text('The name of its type of record, or of its action; it is at /pages/<name>.'),
+  kind: shape.word(['record', 'action'], 'Whether its rows are records of the gateway, or what an action lists.'),
   title: shape.text('What it is called.'),
   group: shape.word(pageGroups, 'Where it stands in the rail.'),
   icon: shape.word(pageIcons, 'Its icon.'),

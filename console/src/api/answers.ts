@@ -1302,6 +1302,8 @@ export interface Answers {
     data: {
       /** The name of its type of record, or of its action; it is at /pages/<name>. */
       name: string
+      /** Whether its rows are records of the gateway, or what an action lists. */
+      kind: 'record' | 'action'
       /** What it is called. */
       title: string
       /** Where it stands in the rail. */

@@ -59,6 +59,7 @@ describe('seams/pages: those of a plugin as an outsider writes it', function () 
   it('are told with their routes, forms and rows', async () => {
     const found = await page(await gateway.signIn('admin'))
     expect(found).to.deep.include({
+      kind: 'record',
       title: 'Closures',
       group: 'configure',
       icon: 'lock',

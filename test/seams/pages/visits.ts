@@ -6,6 +6,7 @@ const row = shape.object({
   who: shape.text('Who came.'),
   at: shape.time('When.'),
   seconds: { ...shape.number('How long.'), 'x-unit': 's' },
+  source: shape.text('Where it was noted, which is no word of the gateway.'),
   room: shape.object({ floor: shape.integer('Its floor.'), door: shape.text('Its door.') }, {}, 'Where to.'),
 })
 
@@ -14,6 +15,7 @@ let visits = Array.from({ length: 150 }, (_, at) => ({
   who: `visitor ${at + 1}`,
   at: new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString(),
   seconds: 10 * (at + 1),
+  source: 'file',
   room: { floor: 3, door: 'blue' },
 }))
 
@@ -64,6 +66,7 @@ const add = defineAction({
       who,
       at: '2026-01-02T00:00:00.000Z',
       seconds: 1,
+      source: 'file',
       room: { floor: 0, door: 'red' },
     }
     visits = [...visits, made]

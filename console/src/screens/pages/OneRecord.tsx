@@ -2,7 +2,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { PluginPage } from '../../api/pages.ts'
-import type { SecretState } from '../../form/control.ts'
 import { fieldsOf } from '../../form/schema.ts'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
 import { Values } from '../../form/Values.tsx'
@@ -16,7 +15,7 @@ import { Page } from '../../parts/Page.tsx'
 import { Tag } from '../../parts/Tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { shared } from '../../words.ts'
-import { idOf, keysOf, recordOf, send } from './api.ts'
+import { idOf, keysOf, recordOf, send, stateOf } from './api.ts'
 import type { Row } from './api.ts'
 import { fieldIn, Value } from './columns.tsx'
 import { words } from './words.ts'
@@ -30,7 +29,7 @@ interface OneRecordProps {
 /** One record: its form, or its values where they are not changed here, and what its plugin counts as facts. */
 export function OneRecord({ page, id }: OneRecordProps) {
   const query = useQuery(recordOf(page, id))
-  const isInFile = query.data?.['source'] === 'file'
+  const isInFile = query.data !== undefined && stateOf(page, query.data).source === 'file'
   return (
     <Page
       title={id}
@@ -72,7 +71,7 @@ interface SettingsProps extends OneRecordProps {
 function Settings({ page, id, row, reload }: SettingsProps) {
   const queries = useQueryClient()
   const { change: form } = page.forms
-  const { source, declared_at: at, secrets = {} } = row as RowState
+  const { source, declared_at: at, secrets = {} } = stateOf(page, row)
   const fields = form
     ? fieldsOf(form).filter(({ name }) => name !== page.key)
     : page.columns.map((name) => fieldIn(page, name))
@@ -99,13 +98,6 @@ function Settings({ page, id, row, reload }: SettingsProps) {
   )
 }
 
-/** What records of the gateway have beside their own fields. */
-interface RowState {
-  readonly source?: 'file' | 'database'
-  readonly declared_at?: { readonly file: string; readonly line: number } | null
-  readonly secrets?: Readonly<Record<string, SecretState>>
-}
-
 function Delete({ page, row }: { readonly page: PluginPage; readonly row: Row }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -130,7 +122,7 @@ function Delete({ page, row }: { readonly page: PluginPage; readonly row: Row })
             toast(words.deleted(id))
           }}
         >
-          <p>{words.deleteText}</p>
+          <p>{page.kind === 'record' ? words.deleteRecord : words.deleteRow}</p>
         </ConfirmName>
       )}
     </>

@@ -3,12 +3,23 @@ import { ask, Refusal } from '../../api/ask.ts'
 import type { Method, Query } from '../../api/ask.ts'
 import type { PluginPage } from '../../api/pages.ts'
 import { printed } from '../../form/control.ts'
+import type { SecretState } from '../../form/control.ts'
 import type { Json } from '../../api/json.ts'
 import { pagesOf, readAll } from '../../parts/pages.ts'
 import { words } from './words.ts'
 
 /** A row of a plugin's list. */
 export type Row = Readonly<Record<string, Json>>
+
+/** What records of the gateway have beside their own fields. */
+export interface RowState {
+  readonly source?: 'file' | 'database'
+  readonly declared_at?: { readonly file: string; readonly line: number } | null
+  readonly secrets?: Readonly<Record<string, SecretState>>
+}
+
+/** What the gateway says of a row; nothing where an action lists it, whose fields are the plugin's own. */
+export const stateOf = ({ kind }: PluginPage, row: Row): RowState => (kind === 'record' ? row : {})
 
 type Verb = keyof PluginPage['routes']
 

@@ -8,7 +8,8 @@ import { leaving } from '../../parts/FilterBar.tsx'
 import { Moment } from '../../parts/Moment.tsx'
 import { RecordName } from '../../parts/RecordName.tsx'
 import type { Column } from '../../parts/Table.tsx'
-import type { Row } from './api.ts'
+import { stateOf } from './api.ts'
+import type { Row, RowState } from './api.ts'
 import { sortsOf } from './filters.ts'
 
 /** A field of a row by its name. */
@@ -41,7 +42,8 @@ export function columnsOf(page: PluginPage): readonly Column<Row>[] {
       label: field.label,
       number: field.kind === 'number',
       ...(sorts.some((sort) => sort.replace(/^-/, '') === name) ? { sort: name } : {}),
-      cell: (row) => (name === key ? <Name id={row[name]} source={row['source']} /> : cellOf(field, row[name])),
+      cell: (row) =>
+        name === key ? <Name id={row[name]} source={stateOf(page, row).source} /> : cellOf(field, row[name]),
       text: (row) => (isEmpty(row[name]) ? null : textIn(field, row[name])),
       ...(leaving(name) in (forms.query.properties ?? {})
         ? { filter: (row) => asked(name, isEmpty(row[name]) ? null : printed(row[name]), textOf(field, row[name], {})) }
@@ -50,7 +52,7 @@ export function columnsOf(page: PluginPage): readonly Column<Row>[] {
   })
 }
 
-function Name({ id, source }: { readonly id: Json | undefined; readonly source: Json | undefined }) {
+function Name({ id, source }: { readonly id: Json | undefined; readonly source: RowState['source'] }) {
   return <RecordName name={printed(id)} {...(source === 'file' ? { source } : {})} />
 }
 

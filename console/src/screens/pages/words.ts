@@ -16,6 +16,7 @@ export const words = {
   newIn: (title: string) => `New in ${title}`,
   delete: 'Delete',
   deleteNamed: (name: string) => `Delete ${name}`,
-  deleteText: 'It is gone for good. The audit trail keeps who deleted it.',
+  deleteRow: 'It is gone for good.',
+  deleteRecord: 'It is gone for good. The audit trail keeps who deleted it.',
   deleted: (name: string) => `Deleted ${name}.`,
 } as const
