@@ -125,6 +125,28 @@ describe('console/pages', () => {
     await page.getByRole('textbox', { name: 'Reason' }).and(page.locator('[aria-invalid="true"]')).waitFor()
   })
 
+  it('tell who changed a record by its type, whatever the last folder of its path is called', async () => {
+    await make('moved')
+    const page = await rig.signedIn('admin')
+    await page.route('**/api/pages', async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { data: readonly { name: string; routes: object }[] }
+      const moved = { change: 'PATCH /api/acme/servers/:name' }
+      const all = data.map((one) => (one.name === 'closure' ? { ...one, routes: { ...one.routes, ...moved } } : one))
+      await route.fulfill({ json: { data: all } })
+    })
+    await page.route('**/api/acme/servers/moved', (route) => {
+      const error = { param: null, code: 'version_conflict', message: 'It has another version.' }
+      return route.fulfill({ status: 412, json: { error } })
+    })
+    await page.goto('/pages/closure/moved')
+    await page.getByRole('textbox', { name: 'Reason' }).fill('Mine')
+    const asked = page.waitForRequest('**/api/logs/audit?*')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const { searchParams } = new URL((await asked).url())
+    expect(searchParams.getAll('action')).to.include('closure.update').and.not.include('mcp_server.update')
+    await page.getByRole('dialog', { name: /^Changed by admin .* ago$/ }).waitFor()
+  })
+
   it('search, filter and sort in the address, by what the route takes', async () => {
     await make('autumn', { lifted: true })
     const page = await rig.signedIn('admin', '/pages/closure')

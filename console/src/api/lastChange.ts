@@ -1,6 +1,7 @@
 import { ask } from './ask.ts'
 import type { Refusal } from './ask.ts'
 import type { Answers } from './answers.ts'
+import type { PluginPage } from './pages.ts'
 
 /** Who changed a record, and when. */
 export interface LastChange {
@@ -8,34 +9,37 @@ export interface LastChange {
   readonly at: string
 }
 
-/** How the audit trail calls the records of a path. */
-const kinds: Readonly<Record<string, string>> = {
-  'api-keys': 'api_key',
-  members: 'member',
-  models: 'model',
-  providers: 'provider',
-  server: 'settings',
-  servers: 'mcp_server',
-}
+/** How the audit trail calls the records below a path. */
+const types: ReadonlyMap<string, string> = new Map([
+  ['/api/api-keys', 'api_key'],
+  ['/api/me/api-keys', 'api_key'],
+  ['/api/team/members', 'member'],
+  ['/api/config/models', 'model'],
+  ['/api/config/providers', 'provider'],
+  ['/api/config/server', 'settings'],
+  ['/api/mcp/servers', 'mcp_server'],
+])
 
 /** What gives a record another version. */
 const verbs = ['create', 'update', 'rotate', 'reset', 'reset_password']
 
-/** The type of record that a page of a plugin changes at a path. */
-async function typeAt(path: string): Promise<string | undefined> {
-  const list = path.slice(0, path.lastIndexOf('/'))
+/** The type of record that a page of a plugin changes below a path. */
+async function typeOfPage(list: string): Promise<string | undefined> {
   const pages = await ask<Answers['list-pages']>('GET', '/api/pages').catch(() => undefined)
-  return pages?.data.find(({ routes }) => routes.change?.startsWith(`PATCH ${list}/:`))?.name
+  const isBehind = ({ kind, routes }: PluginPage) =>
+    kind === 'record' && routes.change?.startsWith(`PATCH ${list}/:`) === true
+  return pages?.data.find(isBehind)?.name
 }
 
 /** Who made the version that a change was refused for; undefined where the trail does not say, or not to this user. */
 export async function lastChange({ path }: Refusal): Promise<LastChange | undefined> {
-  const [kind = '', target = ''] = path.split('/').slice(-2)
-  const known = kinds[kind] ?? (await typeAt(path))
-  if (known === undefined) return undefined
+  const end = path.lastIndexOf('/')
+  const list = path.slice(0, end)
+  const type = types.get(list) ?? (await typeOfPage(list))
+  if (type === undefined) return undefined
   const query = {
-    target: decodeURIComponent(target),
-    action: verbs.map((verb) => `${known}.${verb}`),
+    target: decodeURIComponent(path.slice(end + 1)),
+    action: verbs.map((verb) => `${type}.${verb}`),
     outcome: 'ok',
     limit: 1,
   }
