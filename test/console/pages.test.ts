@@ -111,7 +111,7 @@ describe('console/pages', () => {
     await page.getByRole('status').getByText('Saved.').waitFor()
     expect((await rig.gateway.asAdmin('GET /api/closures/summer')).body).to.include({ reason: 'Mine', version: 3 })
 
-    await page.goto('/pages/closure?add=1')
+    await page.goto('/pages/closure/-/new')
     await page.getByRole('textbox', { name: 'Name' }).fill('summer')
     await page.getByRole('combobox', { name: 'Model' }).fill('echo')
     await page.getByRole('option', { name: 'echo' }).click()
@@ -179,7 +179,7 @@ describe('console/pages', () => {
       .getByRole('link', { name: /winter/ })
       .waitFor()
     expect(await page.getByRole('button', { name: 'New' }).count()).to.equal(0)
-    await page.goto('/pages/closure?add=1')
+    await page.goto('/pages/closure/-/new')
     await table(page)
       .getByRole('link', { name: /winter/ })
       .click()
@@ -232,6 +232,18 @@ describe('console/pages', () => {
       expect(await chips.allInnerTexts()).to.have.length(1)
       await chips.getByText(since).waitFor()
     }
+  })
+
+  it('have their form in a place that no filter has', async () => {
+    const page = await rig.signedIn('admin', '/pages/visit?since=2026-01-01T00:00:00Z&add=1')
+    await page.getByRole('button', { name: 'Remove filter: Add is 1' }).waitFor()
+    await page.getByRole('row', { name: /^visitor 61 / }).waitFor()
+    await page.getByRole('button', { name: 'New' }).click()
+    await page.getByRole('textbox', { name: 'Visitor' }).waitFor()
+    expect(new URL(page.url()).pathname).to.equal('/pages/visit/-/new')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('row', { name: /^visitor 61 / }).waitFor()
+    expect(new URL(page.url()).searchParams.get('add')).to.equal('1')
   })
 
   it('make and delete what an action lists, where the plugin has the routes', async () => {

@@ -79,6 +79,8 @@ const screens = [
   screen('/members/new', () => import('../screens/members/NewMember.tsx')),
   screen('/members/$id', () => import('../screens/members/OneMember.tsx')),
   screen('/pages/$page', () => import('../screens/pages/index.tsx')),
+  // Neither a filter of a list nor the id of a record can be called like it.
+  screen('/pages/$page/-/$form', () => import('../screens/pages/index.tsx')),
   screen('/pages/$page/$record', () => import('../screens/pages/index.tsx')),
   screen('$', () => import('../screens/no-page/index.tsx')),
 ]

@@ -25,7 +25,10 @@ const list = defineAction({
   route: 'GET /api/visits',
   access: { role: 'admin' },
   query: listOf({
-    filters: { since: { type: 'string', format: 'date-time', description: 'Earliest time.' } },
+    filters: {
+      since: { type: 'string', format: 'date-time', description: 'Earliest time.' },
+      add: { type: 'integer', description: 'Hours to add to the earliest time.' },
+    },
     sorts: ['id'],
     usual: 'id',
   }),
@@ -38,7 +41,7 @@ const list = defineAction({
     facts: ['seconds', 'room'],
   },
   run({ query }) {
-    const since = query.time('since') ?? 0
+    const since = (query.time('since') ?? 0) + (query.number('add') ?? 0) * 3_600_000
     return query.page(
       visits.filter(({ at }) => Date.parse(at) >= since),
       ({ id }) => [id, String(id)],

@@ -1,6 +1,6 @@
+import { useNavigate } from '@tanstack/react-router'
 import { addressOf } from '../../api/ask.ts'
 import type { PluginPage } from '../../api/pages.ts'
-import { useAddress } from '../../parts/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { FilterBar } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -20,14 +20,14 @@ import { words } from './words.ts'
 /** The rows of a page, with the filters, the search and the order that its list has. */
 export function RecordList({ page }: { readonly page: PluginPage }) {
   const { name, title, key, routes } = page
-  const [, change] = useAddress()
+  const navigate = useNavigate()
   const fields = filtersOf(page)
   const { query: asked, isFiltered, order } = useListAddress(fields, sortsOf(page))
   const query = withMoments(page, asked, useZone())
   const list = useRecords(rowsOf(page, query))
   const columns = useColumns(`sluice-columns-pages-${name}`, columnsOf(page))
   const add = routes.create !== undefined && (
-    <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
+    <Button look="primary" icon="plus" onClick={() => void navigate({ to: `/pages/${name}/-/new`, search: true })}>
       {words.new}
     </Button>
   )

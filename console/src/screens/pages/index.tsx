@@ -2,7 +2,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { pluginPages } from '../../api/pages.ts'
 import type { PluginPage } from '../../api/pages.ts'
-import { oneOf, useAddress } from '../../parts/search.ts'
 import { fieldsOf } from '../../form/schema.ts'
 import type { Schema } from '../../api/json.ts'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
@@ -16,10 +15,16 @@ import { RecordList } from './RecordList.tsx'
 import { words } from './words.ts'
 import classes from './pages.module.css'
 
+/** What the address says. */
+interface Place {
+  readonly page: string
+  readonly record?: string
+  readonly form?: string
+}
+
 /** The pages that plugins bring: a list, one record of it, or the form of a new one. */
 export default function Pages() {
-  const { page: name, record } = useParams({ strict: false }) as { readonly page: string; readonly record?: string }
-  const [search] = useAddress()
+  const { page: name, record, form } = useParams({ strict: false }) as Place
   return (
     <Loaded query={useQuery(pluginPages)} height={420}>
       {(pages) => {
@@ -27,8 +32,7 @@ export default function Pages() {
         if (page === undefined) return <NoPage />
         if (record !== undefined) return <OneRecord key={`${name} ${record}`} page={page} id={record} />
         const { create } = page.forms
-        if (create && oneOf(search, 'add') !== undefined)
-          return <NewRecord key={`${name} add`} page={page} form={create} />
+        if (create && form === 'new') return <NewRecord key={`${name} ${form}`} page={page} form={create} />
         return <RecordList key={name} page={page} />
       }}
     </Loaded>
@@ -46,7 +50,6 @@ function NoPage() {
 function NewRecord({ page, form }: { readonly page: PluginPage; readonly form: Schema }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const [, change] = useAddress()
   const place = `/pages/${page.name}`
   return (
     <Page title={words.newIn(page.title)}>
@@ -62,7 +65,7 @@ function NewRecord({ page, form }: { readonly page: PluginPage; readonly form: S
             queries.setQueryData(recordOf(page, id).queryKey, made)
             return navigate({ to: `${place}/${encodeURIComponent(id)}`, search: {} })
           }}
-          onCancel={() => change({ add: undefined })}
+          onCancel={() => void navigate({ to: place, search: true })}
         />
       </Card>
     </Page>
