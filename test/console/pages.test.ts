@@ -214,6 +214,27 @@ describe('console/pages', () => {
     await page.getByText('Nothing fits these filters.').waitFor()
   })
 
+  it('show a row of a list beyond its first 2,000, and say so where only these can be read', async () => {
+    const page = await rig.signedIn('admin', '/account')
+    const visit = { who: 'visitor', at: '2026-01-01T00:00:00.000Z', seconds: 10, room: { floor: 3, door: 'blue' } }
+    let read = 0
+    await page.route('**/api/visits?*', async (route) => {
+      const isWhole = new URL(route.request().url()).searchParams.get('limit') === '200'
+      if (isWhole) read++
+      const ids = isWhole ? Array.from({ length: 200 }, (_, at) => 200 * read + at) : [5000]
+      await route.fulfill({ json: { data: ids.map((id) => ({ ...visit, id })), next_cursor: isWhole ? 'more' : null } })
+    })
+    await page.getByRole('link', { name: 'Visits' }).click()
+    await page.getByRole('link', { name: 'visitor', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: '5000' }).waitFor()
+    const facts = page.getByRole('region', { name: 'Facts' })
+    await facts.getByText('10 s', { exact: true }).waitFor()
+    await until(() => read === 10)
+    await facts.getByText('10 s', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByText('"5000" is not among the first 2,000 of this list.').waitFor()
+  })
+
   it('read a moment in UTC wherever the browser is, and take one alone', async () => {
     const page = await rig.signedIn('admin', '/pages/visit')
     const devtools = await page.context().newCDPSession(page)

@@ -26,13 +26,16 @@ export const pagesOf = <T>(name: string, path: string, query: Query) =>
 
 /** Most pages of a list that are read as a whole. */
 const mostPages = 10
+const perPage = 200
+/** Most entries of a list that is read as a whole. */
+export const mostEntries = mostPages * perPage
 
-/** A list as a whole; of a very long one, its first 2,000 entries. */
+/** A list as a whole; of a very long one, its first {@link mostEntries}. */
 export async function readAll<T>(path: string, signal: AbortSignal): Promise<readonly T[]> {
   const found: T[] = []
   let cursor: string | null | undefined
   for (let page = 0; page < mostPages && cursor !== null; page++) {
-    const query: Query = { limit: 200, ...(cursor === undefined ? {} : { cursor }) }
+    const query: Query = { limit: perPage, ...(cursor === undefined ? {} : { cursor }) }
     const answer: ListPage<T> = await ask('GET', path, { query, signal })
     found.push(...answer.data)
     cursor = answer.next_cursor ?? null

@@ -15,7 +15,7 @@ import { Page } from '../../parts/Page.tsx'
 import { Tag } from '../../parts/Tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { shared } from '../../words.ts'
-import { idOf, keysOf, recordOf, send, stateOf } from './api.ts'
+import { idOf, keysOf, recordOf, send, shownRow, stateOf } from './api.ts'
 import type { Row } from './api.ts'
 import { fieldIn, Value } from './columns.tsx'
 import { words } from './words.ts'
@@ -28,7 +28,13 @@ interface OneRecordProps {
 
 /** One record: its form, or its values where they are not changed here, and what its plugin counts as facts. */
 export function OneRecord({ page, id }: OneRecordProps) {
-  const query = useQuery(recordOf(page, id))
+  const queries = useQueryClient()
+  const query = useQuery({
+    ...recordOf(page, id),
+    initialData: () => shownRow(queries, page, id),
+    // It is read anew all the same.
+    initialDataUpdatedAt: 0,
+  })
   const isInFile = query.data !== undefined && stateOf(page, query.data).source === 'file'
   return (
     <Page

@@ -1,11 +1,14 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import { ask, Refusal } from '../../api/ask.ts'
 import type { Method, Query } from '../../api/ask.ts'
 import type { PluginPage } from '../../api/pages.ts'
 import { printed } from '../../form/control.ts'
+import { count } from '../../format.ts'
 import type { SecretState } from '../../form/control.ts'
 import type { Json } from '../../api/json.ts'
-import { pagesOf, readAll } from '../../parts/pages.ts'
+import { mostEntries, pagesOf, readAll } from '../../parts/pages.ts'
+import type { ListPage } from '../../parts/pages.ts'
 import { words } from './words.ts'
 
 /** A row of a plugin's list. */
@@ -47,10 +50,24 @@ export const recordOf = (page: PluginPage, id: string) =>
       const rows = await readAll<Row>(pathOf(page, 'list'), signal)
       const found = rows.find((row) => idOf(page, row) === id)
       if (found) return found
-      const gone = { param: null, code: 'not_found', message: words.noRecord(id) }
+      const message = rows.length < mostEntries ? words.noRecord(id) : words.notAmong(id, count(mostEntries))
+      const gone = { param: null, code: 'not_found', message }
       throw new Refusal(pathOf(page, 'list'), 404, gone, [gone], null)
     },
   })
+
+/** The row of a record in a list that was shown and is not known to be outdated, where no route answers it alone. */
+export function shownRow(queries: QueryClient, page: PluginPage, id: string): Row | undefined {
+  if (page.routes.get !== undefined) return undefined
+  const lists = queries.getQueriesData<InfiniteData<ListPage<Row>>>({
+    queryKey: [keysOf(page), 'list'],
+    predicate: ({ state }) => !state.isInvalidated,
+  })
+  return lists
+    .flatMap(([, list]) => list?.pages ?? [])
+    .flatMap(({ data }) => data)
+    .find((row) => idOf(page, row) === id)
+}
 
 /** Makes, changes or deletes a record; answers the record as it is then, if the route does. */
 export function send(page: PluginPage, verb: Verb, { row, body }: { readonly row?: Row; readonly body?: unknown }) {

@@ -3,6 +3,7 @@ export const words = {
   noPage: 'There is no page here',
   noPageText: 'No plugin brings a page of this name, or it is not for your role.',
   noRecord: (id: string) => `There is no "${id}" in this list.`,
+  notAmong: (id: string, most: string) => `"${id}" is not among the first ${most} of this list.`,
 
   // The list
   empty: 'There is nothing here yet.',
