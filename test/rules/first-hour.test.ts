@@ -45,8 +45,9 @@ describe("the page about an author's first hour", () => {
         .and.match(/page +\/pages\/list-sayings$/m)
       await mkdir(join(here.folder, 'node_modules'))
       await symlink(root, join(here.folder, 'node_modules', 'sluice'), 'dir')
-      const { stdout, status } = spawnSync(process.execPath, ['--test'], { cwd: here.folder, encoding: 'utf8' })
-      expect(status, stdout).to.equal(0)
+      const how = { cwd: here.folder, encoding: 'utf8', timeout: 120_000 } as const
+      const { stdout, stderr, status, error } = spawnSync(process.execPath, ['--test'], how)
+      expect(status, [error?.message, stdout, stderr].join('\n')).to.equal(0)
       expect(stdout).to.match(/pass 2\n/)
     } finally {
       await here.remove()
