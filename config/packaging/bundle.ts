@@ -17,7 +17,7 @@ const out = join(root, process.argv[2] ?? 'dist')
 
 /** Packages with native code, or with threads and files of their own, and those that most processes never load. */
 const external =
-  /^node:|^(ajv|ajv-formats|better-sqlite3|bullmq|ioredis|kysely|pg|piscina|tiktoken|@fastify\/busboy)(\/|$)/
+  /^node:|^(ajv|ajv-formats|better-sqlite3|bullmq|ioredis|kysely|pg|piscina|prom-client|tiktoken|@fastify\/busboy)(\/|$)/
 
 const source = (path: string) => join(root, path)
 /** A source's path in the package. */
@@ -30,6 +30,7 @@ const threads = [
   'engine/store/worker',
   'plugins/counting/count',
   'plugins/routing/fits-schema',
+  'plugins/telemetry/print',
   // Signals run on the main thread, too: they are pure, so that they may be there twice.
   'plugins/classification/metadata',
   'plugins/classification/structural',
@@ -43,6 +44,7 @@ const doors = [
   'engine/testing',
   'engine/cli/fixture/probe',
   'plugins/limits/counter-server',
+  'plugins/telemetry/totals',
 ].map((name) => source(`${name}.ts`))
 
 /** A module that others find by `moduleBeside` has a file of its own. */

@@ -53,6 +53,7 @@ const screens = new Set([
   'members',
   'models',
   'new-password',
+  'pages',
   'pipelines',
   'playground',
   'providers',
@@ -65,7 +66,7 @@ const screens = new Set([
 
 /**
  * Answers the page of the console: at its own addresses to everybody, elsewhere to browsers, whose router says that
- * there is no such screen. A program that asks elsewhere, as for `/metrics`, gets 404. Each answer has a new nonce of
+ * there is no such screen. A program that asks elsewhere, as for `/docs`, gets 404. Each answer has a new nonce of
  * 16 random bytes. 404 if the console was not built.
  */
 export default defineStage({

@@ -1,10 +1,23 @@
 import type { RecordName, TypedRecords } from '../../engine/index.ts'
 import { rowOf } from '../../engine/kit.ts'
 import { counterMetric, gaugeMetric, histogramMetric } from './instruments.ts'
-import type { Across, Bound, Instrument, LabelValues, Metric, ToldMetric, ToldValue } from './instruments.ts'
+import type {
+  Across,
+  Bound,
+  Counter,
+  Gauge,
+  Histogram,
+  Instrument,
+  LabelValues,
+  Metric,
+  ToldMetric,
+  ToldValue,
+} from './instruments.ts'
 
 /** Milliseconds that the series of a deleted record stay. */
 const stay = 55 * 60_000
+
+type Given = Readonly<Record<string, string | undefined>>
 
 /** The metrics of this process. */
 export class Registry {
@@ -21,15 +34,15 @@ export class Registry {
     this.#failed = failed
   }
 
-  counter(instrument: Instrument<string>, across: Across = 'sum') {
+  counter(instrument: Instrument<string>, across: Across = 'sum'): (labels: Given) => Counter {
     return this.#declared(instrument.name, () => counterMetric(instrument, across))
   }
 
-  gauge(instrument: Instrument<string>, across: Across) {
+  gauge(instrument: Instrument<string>, across: Across): (labels: Given) => Gauge {
     return this.#declared(instrument.name, () => gaugeMetric(instrument, across))
   }
 
-  histogram(instrument: Instrument<string>, buckets: readonly number[]) {
+  histogram(instrument: Instrument<string>, buckets: readonly number[]): (labels: Given) => Histogram {
     return this.#declared(instrument.name, () => histogramMetric(instrument, buckets))
   }
 
@@ -92,7 +105,7 @@ export class Registry {
     const known = this.#metrics.get(name) as M | undefined
     const metric = known ?? make()
     this.#metrics.set(name, metric)
-    return (labels: Parameters<M['of']>[0]) => metric.of(labels, this.#bound) as ReturnType<M['of']>
+    return (labels: Given) => metric.of(labels, this.#bound) as ReturnType<M['of']>
   }
 
   readonly #bound: Bound = (values, value) => {
