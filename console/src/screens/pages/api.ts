@@ -1,11 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { McpServerAnswer } from '../../api/answers.ts'
 import { ask, Refusal } from '../../api/ask.ts'
 import type { Method, Query } from '../../api/ask.ts'
 import type { PluginPage } from '../../api/pages.ts'
 import { printed } from '../../form/control.ts'
 import { count } from '../../format.ts'
-import type { SecretState } from '../../form/control.ts'
 import type { Json } from '../../api/json.ts'
 import { mostEntries, pagesOf, readAll } from '../../parts/pages.ts'
 import type { ListPage } from '../../parts/pages.ts'
@@ -14,12 +14,8 @@ import { words } from './words.ts'
 /** A row of a plugin's list. */
 export type Row = Readonly<Record<string, Json>>
 
-/** What records of the gateway have beside their own fields. */
-export interface RowState {
-  readonly source?: 'file' | 'database'
-  readonly declared_at?: { readonly file: string; readonly line: number } | null
-  readonly secrets?: Readonly<Record<string, SecretState>>
-}
+/** What records of the gateway have beside their own fields; every type of them has it as MCP servers do. */
+export type RowState = Partial<Pick<McpServerAnswer, 'source' | 'declared_at' | 'secrets'>>
 
 /** What the gateway says of a row; nothing where an action lists it, whose fields are the plugin's own. */
 export const stateOf = ({ kind }: PluginPage, row: Row): RowState => (kind === 'record' ? row : {})
