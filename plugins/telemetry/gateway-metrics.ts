@@ -8,11 +8,16 @@ import type { Registry } from './registry.ts'
 /** What only the scraped process knows of the gateway. */
 export interface ProcessFacts {
   readonly version: string
-  readonly configVersion: string
-  /** Unix time in milliseconds. */
-  readonly loadedAt: number
   /** The configured stores, and whether each can be used. */
   readonly stores: Readonly<Record<string, boolean>>
+}
+
+/** What is measured of a configuration that is live. */
+interface Live {
+  readonly version: string
+  readonly models: readonly ModelRecord[]
+  /** Further labels of requests, tokens and cost. */
+  readonly labels: readonly string[]
 }
 
 /** An exchange under way. */
@@ -42,6 +47,8 @@ export class GatewayMetrics {
   readonly #pipelines = new Map<string, Gauge>()
   /** Names of models, by the provider and its name for them. */
   #places: ReadonlyMap<string, string> = new Map()
+  /** When the configuration went live, in milliseconds of `performance.now()`. */
+  #liveSince = 0
 
   constructor(registry: Registry) {
     this.#registry = registry
@@ -49,11 +56,11 @@ export class GatewayMetrics {
     this.#instruments.workers({}).set(1)
   }
 
-  /**
-   * @param labels further labels of requests, tokens and cost
-   * @param models of the configuration that is live
-   */
-  follow(labels: readonly string[], models: readonly ModelRecord[]): void {
+  /** A configuration went live. */
+  follow({ version, models, labels }: Live): void {
+    this.#liveSince = performance.now()
+    this.#registry.clear('sluice_config_info')
+    this.#instruments.configInfo({ version }).set(1)
     const places = models.flatMap((model) =>
       placesOf(model).map((place) => [`${place.provider}\n${place.upstream_model}`, model.name] as const),
     )
@@ -61,7 +68,6 @@ export class GatewayMetrics {
     this.#places = new Map(places.toReversed())
     this.#exchanges.clear()
     this.#calls.clear()
-    this.#pipelines.clear()
     if (labels.join() === this.#labels.join()) return
     this.#labels = labels
     for (const name of labelled) this.#registry.drop(name)
@@ -72,17 +78,16 @@ export class GatewayMetrics {
   /** Nothing is heard any more: what runs now will not be seen to end. */
   forget(): void {
     this.#running.clear()
-    for (const inFlight of this.#pipelines.values()) inFlight.set(0)
+    this.#pipelines.clear()
+    this.#registry.clear('sluice_in_flight')
   }
 
   /** Sets what is known only when the metrics are read. */
-  read({ version, configVersion, loadedAt, stores }: ProcessFacts): void {
-    const { buildInfo, configInfo, configAge, storeUp } = this.#instruments
+  read({ version, stores }: ProcessFacts): void {
+    const { buildInfo, configAge, storeUp } = this.#instruments
     for (const [store, isUp] of Object.entries(stores)) storeUp({ store }).set(isUp ? 1 : 0)
     buildInfo({ version, node: process.versions.node }).set(1)
-    this.#registry.clear('sluice_config_info')
-    configInfo({ version: configVersion }).set(1)
-    configAge({}).set((Date.now() - loadedAt) / 1_000)
+    configAge({}).set((performance.now() - this.#liveSince) / 1_000)
   }
 
   /** Counts exchanges of pipelines with a protocol, those that they begin, and jobs. */

@@ -1,6 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { defineService } from '../../engine/index.ts'
-import type { ConfigOf } from '../../engine/index.ts'
 import { GatewayMetrics } from './gateway-metrics.ts'
 import type { ProcessFacts } from './gateway-metrics.ts'
 import type { Across, Counter, Gauge, Histogram, Instrument } from './instruments.ts'
@@ -51,8 +50,6 @@ const settings = {
     },
   },
 } as const
-
-export type MetricSettings = ConfigOf<typeof settings>['metrics']
 
 /** Makes instruments, each once per process: a second declaration of a name gives the first. */
 export interface Metrics {
@@ -112,7 +109,7 @@ export default defineService({
       if (!enabled) told.forget()
     }
     return {
-      configure({ metrics: { enabled, access, labels, max_series: most } }, _views, { records, catalog }) {
+      configure({ metrics: { enabled, access, labels, max_series: most } }, _views, { version, records, catalog }) {
         const view: Metrics = {
           enabled,
           access,
@@ -129,7 +126,7 @@ export default defineService({
           view,
           live() {
             registry.follow(records, most)
-            told.follow(labels, catalog.models)
+            told.follow({ version, models: catalog.models, labels })
             listen(enabled)
             processes.follow(enabled)
           },

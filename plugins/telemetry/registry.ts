@@ -76,10 +76,7 @@ export class Registry {
     if (Object.keys(own).join() !== Object.keys(declared).join()) return false
     return Object.entries(declared).every(
       ([label, values]) =>
-        typeof values !== 'object' ||
-        !('records' in values) ||
-        ['', 'unknown'].includes(String(own[label])) ||
-        this.#isThere(values.records, String(own[label])),
+        typeof values !== 'object' || !('records' in values) || this.#mayStand(values.records, String(own[label])),
     )
   }
 
@@ -124,12 +121,17 @@ export class Registry {
     return value
   }
 
-  #isThere = (type: RecordName, name: string) => this.#records?.find(type, name) !== undefined
+  #isThere(type: RecordName, name: string): boolean {
+    return this.#records?.find(type, name) !== undefined
+  }
+
+  /** Whether a label may go on to name a record. */
+  readonly #mayStand = (type: RecordName, name: string) =>
+    name === '' || name === 'unknown' || this.#isThere(type, name)
 
   #prune(): void {
     const now = performance.now()
-    const isThere = (type: RecordName, name: string) => name === '' || name === 'unknown' || this.#isThere(type, name)
-    for (const metric of this.#metrics.values()) metric.prune(isThere, now, now - stay)
+    for (const metric of this.#metrics.values()) metric.prune(this.#mayStand, now, now - stay)
   }
 }
 

@@ -13,16 +13,15 @@ export default defineStage({
   provides: ['reply'],
   uses: ['metrics'],
   build:
-    (_config, { running, status, version, keyValue }, { metrics }) =>
+    (_config, { status, version, keyValue }, { metrics }) =>
     async () => {
       if (!metrics.enabled) throw new GatewayError('not_found')
-      const { version: configVersion, loadedAt } = running.state()
       const { degraded } = status
       const stores = {
         database: !degraded.includes('database'),
         ...(keyValue.shared && { key_value: !degraded.includes('key_value') }),
       }
-      const bytes = Buffer.from(await metrics.text({ version, configVersion, loadedAt, stores }))
+      const bytes = Buffer.from(await metrics.text({ version, stores }))
       return { reply: { status: 200, headers: { 'cache-control': 'no-store' }, body: { kind: 'bytes', bytes, type } } }
     },
 })

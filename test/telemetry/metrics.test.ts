@@ -113,7 +113,12 @@ describe('metrics', () => {
     const { pipeline, stream } = told
     expect(valueIn(text, 'sluice_request_duration_seconds_count', { ...of, pipeline, stream })).to.equal(1)
     expect(valueIn(text, 'sluice_request_duration_seconds_bucket', { ...of, pipeline, stream, le: '+Inf' })).to.equal(1)
-    expect(valueIn(text, 'sluice_overhead_seconds_count', { pipeline })).to.be.above(0)
+    const seconds = (name: string) =>
+      valueIn(text, `${name}_sum`, name === 'sluice_overhead_seconds' ? { pipeline } : of) ?? NaN
+    expect(valueIn(text, 'sluice_overhead_seconds_count', { pipeline })).to.equal(1)
+    expect(seconds('sluice_overhead_seconds') + seconds('sluice_upstream_first_byte_seconds')).to.be.at.most(
+      seconds('sluice_request_duration_seconds') + 1e-9,
+    )
     expect(valueIn(text, 'sluice_in_flight', { pipeline })).to.equal(0)
     expect(valueIn(text, 'sluice_upstream_requests_total', { ...of, outcome: 'ok' })).to.equal(1)
     expect(valueIn(text, 'sluice_upstream_first_byte_seconds_count', of)).to.equal(1)
@@ -290,6 +295,40 @@ describe('metrics that are', () => {
   it('open are for anybody', async () => {
     gateway = await startAdmin({ server_config: { telemetry: { metrics: { access: 'open' } } } })
     expect((await fetch(`${gateway.url}/metrics`)).status).to.equal(200)
+  })
+
+  it('switched off while a request is under way do not wait for its end', async () => {
+    const upstream = await scriptedUpstream()
+    const gate = Promise.withResolvers<void>()
+    const running = (gateway = await startAdmin({
+      providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
+      models: [{ name: 'm', provider: 'far' }],
+    }))
+    const headers = { authorization: `Bearer ${running.admin.token}` }
+    const scrape = async () => (await fetch(`${running.url}/metrics`, { headers })).text()
+    const set = async (change: object) =>
+      expect((await running.asAdmin('PATCH /api/config/server/telemetry', { metrics: change })).status).to.equal(200)
+    try {
+      upstream.answer(async () => {
+        await gate.promise
+        return { body: chatAnswer }
+      })
+      const asked = running.post('/v1/chat/completions', { model: 'm', messages })
+      await until(async () => valueIn(await scrape(), 'sluice_in_flight', { pipeline: 'chat-completions' }) === 1)
+      await set({ enabled: false })
+      gate.resolve()
+      await (await asked).text()
+      await set({ enabled: true, labels: ['key'] })
+      expect(valueIn(await scrape(), 'sluice_in_flight')).to.equal(undefined)
+      upstream.answer({ body: chatAnswer })
+      await (await running.post('/v1/chat/completions', { model: 'm', messages })).text()
+      // A label that was added at run time stands there from then on.
+      await until(async () => valueIn(await scrape(), 'sluice_requests_total', { model: 'm', key: 'test' }) === 1)
+      expect(valueIn(await scrape(), 'sluice_in_flight')).to.equal(0)
+    } finally {
+      gate.resolve()
+      await upstream.close()
+    }
   })
 
   it('switched off and on at run time go on from what they were', async () => {
