@@ -36,7 +36,7 @@ class Gathering implements Sink {
   readonly #reading: BodyReading
   readonly #resolve: (body: BytesBody) => void
   readonly #reject: (error: Error) => void
-  /** Made for the first chunk: a list that grows from nothing takes room for seventeen. */
+  /** Made for the first chunk: V8 gives a list that grows from nothing room for 17 elements. */
   #parts: Uint8Array[] | undefined
 
   constructor(

@@ -72,7 +72,7 @@ export class ExchangeScope implements RunScope {
       return () => undefined
     }
     const entry = { listener, lap: this.#laps.length }
-    // A list that grows from nothing takes room for seventeen.
+    // V8 gives a list that grows from nothing room for 17 elements.
     const listeners = (this.#listeners ??= [entry])
     if (listeners[0] !== entry) listeners.push(entry)
     return () => {

@@ -46,7 +46,7 @@ const kept = 64
 /** The calls of one request. */
 export class RequestRetries {
   readonly #loads: Map<string, Load>
-  /** Nearly always there is only one; a list that grows from nothing takes room for seventeen. */
+  /** Nearly always there is only one; V8 gives a list that grows from nothing room for 17 elements. */
   #stays: Stay[] | undefined
 
   constructor(loads: Map<string, Load>) {

@@ -56,7 +56,7 @@ export class CallUnderWay implements TellingCall {
  * cost is known only then.
  */
 export class ExchangeCalls {
-  /** Nearly always one: a list that grows from nothing takes room for seventeen. */
+  /** Nearly always one: V8 gives a list that grows from nothing room for 17 elements. */
   #calls: CallUnderWay[] | undefined
   /** Whether the exchange is over. */
   isOver = false

@@ -146,7 +146,7 @@ class LimitedUse {
       const amount = rate.counts === 'tokens' ? ofTokens : isRefused ? 1 : 0
       if (amount === 0) continue
       const back = amount === rate.amount ? rate : withAmount(rate, amount)
-      // A list that grows from nothing takes room for seventeen.
+      // V8 gives a list that grows from nothing room for 17 elements.
       if (unused) unused.push(back)
       else unused = [back]
     }

@@ -232,7 +232,7 @@ function mostBytesOf(value: Json | undefined): number {
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
       const one = value[at] as Json
-      // A number that is passed on takes memory.
+      // Passing a number to a function takes memory for it.
       bytes += 1 + (typeof one === 'number' ? longestNumber : mostBytesOf(one))
     }
     return bytes
