@@ -3,17 +3,12 @@ import { Card } from '../../parts/Card.tsx'
 import type { Detail } from './row.ts'
 import { words } from './request-words.ts'
 import { barsOf, stepsOf } from './timeline.ts'
-import type { Bar, BarKind } from './timeline.ts'
+import type { Bar } from './timeline.ts'
 import classes from './Timeline.module.css'
 
 const rowHeight = 25
 const headHeight = 20
-/** Beyond it a bar's figure stands before its end. */
-const wide = 0.7
 const mostBars = 60
-/** Whose colours have enough contrast to a text inside of them. */
-const isStrong: ReadonlySet<BarKind> = new Set(['try', 'failed', 'streams'])
-
 const legend = [
   { kind: 'works', label: words.works },
   { kind: 'streams', label: words.streaming },
@@ -46,7 +41,6 @@ export function Timeline({ request }: { readonly request: Detail }) {
           {shown.map((bar, at) => (
             <li key={at} data-inner={bar.inner} title={bar.label}>
               {bar.label}
-              <span className="visually-hidden"> {textOf(bar)}</span>
             </li>
           ))}
         </ul>
@@ -77,6 +71,13 @@ export function Timeline({ request }: { readonly request: Detail }) {
             />
           )}
         </svg>
+        <ul className={classes.figures}>
+          {shown.map((bar, at) => (
+            <li key={at} data-kind={bar.kind}>
+              {textOf(bar)}
+            </li>
+          ))}
+        </ul>
       </div>
       {bars.length > mostBars && <p className={classes.more}>{words.moreBars(bars.length - mostBars)}</p>}
     </Card>
@@ -87,25 +88,18 @@ const textOf = ({ length, note }: Bar) => (note === undefined ? duration(length)
 
 function BarOf({ bar, end, top }: { readonly bar: Bar; readonly end: number; readonly top: number }) {
   const { from, length, kind } = bar
-  const [start, stop] = [from / end, (from + length) / end]
-  // Behind its end, or where there is no room: inside of it, or before it.
-  const place = stop < wide ? 'behind' : length / end > 0.3 && isStrong.has(kind) ? 'inside' : 'before'
-  const x = place === 'before' ? start : stop
   return (
     <g className={classes.bar} data-kind={kind} data-heat={heatOf(length)}>
       <title>{words.barTitle(bar.label, duration(from), textOf(bar))}</title>
       <rect className={classes.ground} x={0} y={top} width="100%" height={rowHeight} />
       <rect
         className={classes.mark}
-        x={`${start * 100}%`}
+        x={`${(from / end) * 100}%`}
         y={top + 6}
         height={14}
         rx={3}
-        style={{ width: `max(3px, ${(stop - start) * 100}%)` }}
+        style={{ width: `max(3px, ${(length / end) * 100}%)` }}
       />
-      <text x={`${x * 100}%`} y={top + 17} dx={place === 'behind' ? 8 : -6} data-place={place}>
-        {textOf(bar)}
-      </text>
     </g>
   )
 }
