@@ -1,4 +1,3 @@
-import type { Stability } from '../spec/config.ts'
 import type { JsonObject } from '../spec/json.ts'
 import {
   aliasesFormat,
@@ -50,7 +49,7 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
   }
   const withFields = stages.map(([name, stage]) => [
     name,
-    { description: told(stage), ...editable(named(stage.config as Schema, known)), type: ['object', 'null'] },
+    { description: told(stage, registry), ...editable(named(stage.config as Schema, known)), type: ['object', 'null'] },
   ])
   const { properties } = pipelineFormat
   const pipeline = {
@@ -117,26 +116,31 @@ export function settingsSchema(registry: Registry): JsonObject {
 
 /** The schema of records with a `type`, including the fields of each type. */
 function typedSchema(schema: Schema, registry: Registry): Schema {
-  const types = sorted(registry.providers)
+  const types = sorted(registry.providers).map(([name, type]) => ({ name, type, config: type.config as Form }))
   const common = schema['properties'] as Readonly<Record<string, Schema>>
   const required = (schema['required'] ?? []) as readonly string[]
-  const allOf = types.map(([name, { config, ...type }]) => ({
+  const allOf = types.map(({ name, type, config }) => ({
     if: { properties: { type: { const: name } }, required: ['type'] },
     // oxlint-disable-next-line unicorn/no-thenable
     then: {
-      ...(config as object),
-      description: told(type),
-      required: [...required, ...((config as { required?: readonly string[] }).required ?? [])],
-      properties: { ...common, type: { const: name }, ...(config as { properties?: object }).properties },
+      ...config,
+      description: told(type, registry),
+      required: [...required, ...(config.required ?? [])],
+      properties: { ...common, type: { const: name }, ...config.properties },
     },
   }))
-  const type = { ...common['type'], enum: types.map(([name]) => name) }
+  const type = { ...common['type'], enum: types.map(({ name }) => name) }
   return { ...schema, properties: { ...common, type }, allOf }
 }
 
 /** What editors show of a component: its sentence, and how stable it is. */
-function told({ summary, stability = 'beta' }: { readonly summary: string; readonly stability?: Stability }): string {
-  return `${summary} ${stability === 'stable' ? 'Stable.' : 'Beta: it may change in any version.'}`
+function told(component: { readonly summary: string }, { stable }: Registry): string {
+  return `${component.summary} ${stable.has(component) ? 'Stable.' : 'Beta: it may change in any version.'}`
+}
+
+interface Form {
+  readonly required?: readonly string[]
+  readonly properties?: object
 }
 
 interface Schema {

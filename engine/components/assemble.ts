@@ -1,5 +1,6 @@
 import type { AnyAction } from '../spec/action.ts'
 import type { EitherCodec } from '../spec/codec.ts'
+import type { Stability } from '../spec/config.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import { errors } from '../spec/error-table.ts'
 import type { DeclaredError } from '../spec/error-table.ts'
@@ -29,6 +30,8 @@ export interface Found {
   readonly from: string
   /** Whether it belongs to the product; other components of the same name replace it. */
   readonly shipped?: boolean
+  /** That of its plugin, for components that say nothing else. */
+  readonly stability?: Stability | undefined
 }
 
 /**
@@ -41,6 +44,7 @@ export function assemble(
   incomplete = false,
 ): { registry: Registry; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
+  const stable = new Set<object>()
   const owners = new Map<string, Found>()
   const found = {
     plugin: new Map<string, Plugin>(),
@@ -74,7 +78,10 @@ export function assemble(
     if (flaw !== undefined) return wrong(flaw.problem)
     put(component, given)
     if (component.kind === 'plugin') whole.push({ plugin: component.value, by: given })
-    if (component.kind === 'plugin') for (const part of partsOf(component.value)) add({ ...given, value: part })
+    const { stability = given.stability } = component.value as { readonly stability?: Stability }
+    if (stability === 'stable') stable.add(component.value)
+    if (component.kind === 'plugin')
+      for (const part of partsOf(component.value)) add({ ...given, value: part, stability })
   }
   for (const slot of ownSlots()) put({ kind: 'slot', value: slot }, { value: slot, from: 'the engine' })
   exports.forEach(add)
@@ -106,6 +113,7 @@ export function assemble(
     slots,
     services,
     origins,
+    stable,
     commands,
     records,
   }

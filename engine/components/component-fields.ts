@@ -4,7 +4,9 @@ const listed = (text: string): readonly string[] => text.split(' ')
 
 /** The fields of a declaration of each kind. The types of a plugin are not checked when it is loaded. */
 const fields = {
-  plugin: listed('contract stages actions actionsOf errors codecs providers signals slots services commands records'),
+  plugin: listed(
+    'contract stability stages actions actionsOf errors codecs providers signals slots services commands records',
+  ),
   stage: listed(
     'stability config needs reads insists provides gives assures settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
   ),

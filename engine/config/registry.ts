@@ -31,6 +31,8 @@ export interface Registry {
   readonly commands: ReadonlyMap<string, AnyCommand>
   /** Types of records. */
   readonly records: ReadonlyMap<string, AnyRecord>
+  /** The stages, actions, providers and services that others may rely on. */
+  readonly stable: ReadonlySet<object>
   /** Whether a plugin could not be loaded; an unknown name may then belong to it. */
   readonly incomplete: boolean
 }

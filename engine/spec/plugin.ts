@@ -1,5 +1,6 @@
 import type { AnyAction } from './action.ts'
 import type { EitherCodec } from './codec.ts'
+import type { Stability } from './config.ts'
 import type { DeclaredError } from './error-table.ts'
 import type { AnyCommand } from './command.ts'
 import type { AnyProvider } from './provider.ts'
@@ -19,6 +20,8 @@ export interface Plugin {
   readonly summary: string
   /** The `contract` that it was written for. One higher than that of the engine is refused. */
   readonly contract?: number
+  /** Of its stages, actions, providers and services that say nothing else. */
+  readonly stability?: Stability
   readonly stages?: readonly AnyStage[]
   readonly actions?: readonly AnyAction[]
   /** The actions of each type of records that says `route`. An action of the same route replaces one. */

@@ -10,7 +10,6 @@ import type { Candidate, Envelope, Host, Principal } from '../../engine/index.ts
 export default defineStage({
   name: 'allow',
   summary: 'Keep only candidates whose model, and every further model that the request names, the key may use.',
-  stability: 'stable',
   config: noConfig,
   needs: ['principal', 'request', 'candidates'],
   reads: ['target'],

@@ -16,7 +16,6 @@ type Limits = Pick<Services['limits'], 'refusedKeys'>
 export default defineStage({
   name: 'auth',
   summary: 'Authenticate the client, or reject the request.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -8,6 +8,7 @@ import sessions from './sessions.ts'
 export default definePlugin({
   name: 'access',
   summary: 'Authenticates clients, and restricts the models they may use.',
+  stability: 'stable',
   errors,
   services: [sessions],
   stages: [auth, allow, refuse],

@@ -5,7 +5,6 @@ import { duration, durationSchema } from '../../engine/kit.ts'
 export default defineStage({
   name: 'refuse',
   summary: 'Reject the request. The path ends here.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

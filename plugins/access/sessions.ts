@@ -37,7 +37,6 @@ export default defineService({
   name: 'sessions',
   section: 'security',
   summary: 'Finds the member who holds a session, among the services that sign members in.',
-  stability: 'stable',
   open: () => ({
     configure() {
       const finders: FindHolder[] = []

@@ -50,7 +50,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'audit',
   summary: 'The audit trail: who changed what, in rows that cannot be changed unnoticed.',
-  stability: 'stable',
   migrations,
   seals: [{ table: 'audit_keys', key: 'sequence', column: 'key', context: contextOf }],
   open(host) {

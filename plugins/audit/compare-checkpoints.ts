@@ -7,7 +7,6 @@ const text = (maxLength: number, description: string) => ({ type: 'string', maxL
 export default defineAction({
   name: 'compare-checkpoints',
   summary: 'Verify the audit trail, also against checkpoints that were kept elsewhere.',
-  stability: 'stable',
   route: 'POST /api/logs/audit/verify',
   access: { role: 'admin' },
   body: {

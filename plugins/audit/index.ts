@@ -8,6 +8,7 @@ import verifyAudit from './verify-audit.ts'
 export default definePlugin({
   name: 'audit',
   summary: 'The audit trail: who changed what.',
+  stability: 'stable',
   services: [audit],
   actions: [listAudit, verifyAudit, compareCheckpoints],
   commands: [auditVerify],

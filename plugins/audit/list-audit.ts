@@ -50,7 +50,6 @@ const row = shape.object(
 export default defineAction({
   name: 'list-audit',
   summary: 'Answer a page of the audit trail: who changed what.',
-  stability: 'stable',
   route: 'GET /api/logs/audit',
   access: { role: 'admin' },
   query: listOf({

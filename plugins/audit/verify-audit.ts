@@ -25,7 +25,6 @@ export const verdict = shape.object({
 export default defineAction({
   name: 'verify-audit',
   summary: 'Verify that no row of the audit trail was changed, added or removed.',
-  stability: 'stable',
   route: 'GET /api/logs/audit/verify',
   access: { role: 'admin' },
   answer: verdict,

@@ -6,7 +6,6 @@ import { releasing } from './release.ts'
 export default defineAction({
   name: 'delete-model',
   summary: 'Delete a model, and take it out of what names it if the query says so.',
-  stability: 'stable',
   route: 'DELETE /api/config/models/:name',
   access: { role: 'admin' },
   query: { force: { type: 'boolean', description: 'Whether to take it out of what names it.' } },

@@ -10,7 +10,6 @@ import { releasing } from './release.ts'
 export default defineAction({
   name: 'delete-provider',
   summary: 'Delete a provider, with its models if the query says so.',
-  stability: 'stable',
   route: 'DELETE /api/config/providers/:name',
   access: { role: 'admin' },
   query: { cascade: { type: 'boolean', description: 'Whether to delete its models, too.' } },

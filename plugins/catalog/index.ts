@@ -16,6 +16,7 @@ import testProvider from './test-provider.ts'
 export default definePlugin({
   name: 'catalog',
   summary: 'The records of models, and of the providers that serve them.',
+  stability: 'stable',
   errors,
   records: [provider, model],
   services: [priceLists, secretReveal],

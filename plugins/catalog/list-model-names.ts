@@ -5,7 +5,6 @@ import { shape, virtualModels } from '../../engine/kit.ts'
 export default defineAction({
   name: 'list-model-names',
   summary: 'Answer every name that a request can have as its model.',
-  stability: 'stable',
   route: 'GET /api/config/models/names',
   access: { role: 'admin' },
   answer: shape.all(

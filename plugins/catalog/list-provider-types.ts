@@ -6,7 +6,6 @@ import { formOf, shape } from '../../engine/kit.ts'
 export default defineAction({
   name: 'list-provider-types',
   summary: 'Answer every type of provider, with the schema of its settings as a form.',
-  stability: 'stable',
   route: 'GET /api/config/providers/types',
   access: { role: 'admin' },
   answer: shape.all(

@@ -8,7 +8,6 @@ import { upstreamList } from './upstream-list.ts'
 export default defineAction({
   name: 'list-upstream-models',
   summary: 'Answer the models that a provider has at its upstream.',
-  stability: 'stable',
   route: 'GET /api/config/providers/:name/upstream-models',
   access: { role: 'admin' },
   answer: shape.object({

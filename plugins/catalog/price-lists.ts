@@ -24,7 +24,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'price_lists',
   summary: 'The public list of prices and limits that was read last.',
-  stability: 'stable',
   open({ log }) {
     let find: FindListed | undefined
     const keep = async (entries: readonly Listed[]) => (find = await listedFinder(entries))

@@ -6,7 +6,6 @@ import { providerIn } from './provider-in.ts'
 export default defineAction({
   name: 'reveal-key',
   summary: 'Answer the secrets of a provider to an admin who repeats the password.',
-  stability: 'stable',
   route: 'POST /api/config/providers/:name/reveal-key',
   access: { role: 'admin' },
   body: {

@@ -25,6 +25,5 @@ export default defineService({
   name: 'secret_reveal',
   section: 'security',
   summary: 'Whether the secrets of providers are ever shown.',
-  stability: 'stable',
   settings,
 })

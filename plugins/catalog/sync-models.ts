@@ -27,7 +27,6 @@ export const syncModels = (what: 'pricing' | 'metadata') =>
   defineAction({
     name: `sync-${what}`,
     summary: `Compare the ${what === 'pricing' ? 'prices' : 'limits and abilities'} of models with a public list, and take them over.`,
-    stability: 'stable',
     route: `POST /api/config/models/sync-${what}`,
     access: { role: 'admin' },
     body: {

@@ -10,7 +10,6 @@ import { upstreamList } from './upstream-list.ts'
 export default defineAction({
   name: 'test-provider',
   summary: 'Test a provider with one call.',
-  stability: 'stable',
   route: 'POST /api/config/providers/:name/test',
   access: { role: 'admin' },
   body: {

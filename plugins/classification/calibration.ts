@@ -63,7 +63,6 @@ const interval = 2_000
 export default defineService({
   name: 'calibration',
   summary: 'The probability that a tier is right, by the confidence of the signals.',
-  stability: 'stable',
   migrations,
   uses: ['smart_routing', 'routing_records'],
   async open(host) {

@@ -69,7 +69,6 @@ const patience = 10_000
 export default defineStage({
   name: 'classify',
   summary: 'Judge how hard the request is, by signals.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

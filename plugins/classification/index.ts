@@ -8,6 +8,7 @@ import signals from './signals.ts'
 export default definePlugin({
   name: 'classification',
   summary: 'Judges how hard a request is.',
+  stability: 'stable',
   slots: [
     defineSlot({
       name: 'ensemble',

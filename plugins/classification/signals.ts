@@ -10,7 +10,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'signals',
   summary: 'Keeps the signals ready to judge requests.',
-  stability: 'stable',
   uses: ['smart_routing'],
   open: (host) => ({
     configure(_, { smart_routing: routing }, { signals }) {

@@ -6,6 +6,7 @@ import servePage from './serve-page.ts'
 export default definePlugin({
   name: 'console',
   summary: 'Serves the console, and tells it which pages plugins bring.',
+  stability: 'stable',
   stages: [servePage, serveAsset],
   actions: [listPages],
 })

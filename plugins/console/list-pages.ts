@@ -35,7 +35,6 @@ const page = shape.object({
 export default defineAction({
   name: 'list-pages',
   summary: 'Answer the pages that plugins bring to the console, as far as the session may read them.',
-  stability: 'stable',
   route: 'GET /api/pages',
   access: { role: 'any' },
   answer: shape.all(page),

@@ -29,7 +29,6 @@ const encodings = [
 export default defineStage({
   name: 'serve-asset',
   summary: 'Answer a file of the console.',
-  stability: 'stable',
   config: ofBuild,
   needs: ['ingress'],
   provides: ['reply'],

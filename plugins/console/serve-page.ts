@@ -72,7 +72,6 @@ const screens = new Set([
 export default defineStage({
   name: 'serve-page',
   summary: 'Answer the page of the console.',
-  stability: 'stable',
   config: ofBuild,
   needs: ['ingress'],
   provides: ['reply'],

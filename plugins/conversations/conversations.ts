@@ -48,7 +48,6 @@ const patience = 50
 export default defineService({
   name: 'conversations',
   summary: 'Remembers what served each conversation last, in the shared key-value store.',
-  stability: 'stable',
   open: (host) => ({ configure: () => ({ view: new Memory(host) }) }),
 })
 

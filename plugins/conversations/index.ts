@@ -4,5 +4,6 @@ import conversations from './conversations.ts'
 export default definePlugin({
   name: 'conversations',
   summary: 'Which conversation a request belongs to, and what served it last.',
+  stability: 'stable',
   services: [conversations],
 })

@@ -36,7 +36,6 @@ const countings: ReadonlyMap<string, Counting> = new Map([
 export default defineStage({
   name: 'estimate-tokens',
   summary: 'Count input tokens with o200k_base in a worker; images and documents by rule.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request'],
   provides: ['reply', 'measurement'],

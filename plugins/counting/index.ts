@@ -5,6 +5,7 @@ import tokens from './tokens.ts'
 export default definePlugin({
   name: 'counting',
   summary: 'Counts and estimates the tokens of requests and answers.',
+  stability: 'stable',
   stages: [estimateTokens],
   services: [tokens],
 })

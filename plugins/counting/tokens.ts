@@ -37,6 +37,5 @@ const view: Tokens = {
 export default defineService({
   name: 'tokens',
   summary: 'Estimates tokens that no provider has counted.',
-  stability: 'stable',
   open: () => ({ configure: () => ({ view }) }),
 })

@@ -16,7 +16,6 @@ const lease = 'experience.clean'
 export default defineService({
   name: 'experience',
   summary: 'What the gateway has learned of the models that it chooses among.',
-  stability: 'stable',
   uses: ['audit', 'conversations', 'smart_routing'],
   migrations,
   open(host) {

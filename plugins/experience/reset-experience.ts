@@ -5,7 +5,6 @@ import { shape } from '../../engine/kit.ts'
 export default defineAction({
   name: 'reset-experience',
   summary: 'Forget what was learned of a model, or of all.',
-  stability: 'stable',
   route: 'POST /api/routing/experience/reset',
   access: { role: 'admin' },
   body: {

@@ -8,7 +8,6 @@ import type { HostStatus, Json } from '../../engine/index.ts'
 export default defineStage({
   name: 'health',
   summary: 'Report the health of the process.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

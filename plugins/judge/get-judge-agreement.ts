@@ -7,7 +7,6 @@ const MONTH = 30 * 86_400_000
 export default defineAction({
   name: 'get-judge-agreement',
   summary: 'Answer how often the judge of smart routing agrees with the signals.',
-  stability: 'stable',
   route: 'GET /api/routing/judge/agreement',
   access: { role: 'admin' },
   query: {

@@ -8,6 +8,7 @@ import readVerdict from './read-verdict.ts'
 export default definePlugin({
   name: 'judge',
   summary: 'A model that is asked how difficult a request is.',
+  stability: 'stable',
   slots: [
     defineSlot({ name: 'consultation', summary: 'Why the judge is asked.' }),
     defineSlot({ name: 'judgement', summary: 'What the judge has said, and what that has cost.' }),

@@ -28,7 +28,6 @@ const warming = new WeakSet<object>()
 export default defineStage({
   name: 'judge',
   summary: 'Ask the judge for the tier of a request of which the signals are unsure.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

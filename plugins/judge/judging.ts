@@ -49,7 +49,6 @@ function placeOf({ ensemble, judge, shadow }: Agreement): number {
 export default defineService({
   name: 'judging',
   summary: 'Whether the judge of smart routing works, and how often it agrees with the signals.',
-  stability: 'stable',
   migrations,
   uses: ['smart_routing'],
   open(host) {

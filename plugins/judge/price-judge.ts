@@ -4,7 +4,6 @@ import { defineStage, noConfig } from '../../engine/index.ts'
 export default defineStage({
   name: 'price-judge',
   summary: 'Set the price of the judge that the settings of smart routing have.',
-  stability: 'stable',
   config: noConfig,
   needs: ['candidates'],
   provides: ['candidates'],

@@ -7,7 +7,6 @@ import { answerOf, failureOf, judgementOf } from './reading.ts'
 export default defineStage({
   name: 'read-verdict',
   summary: 'Read the verdict of the judge, and note why it was asked.',
-  stability: 'stable',
   config: noConfig,
   needs: ['outcome', 'consultation'],
   reads: ['request', 'model', 'upstream', 'answer', 'measurement', 'bill'],

@@ -86,7 +86,6 @@ const actions = { create: 'create', change: 'update', delete: 'delete' } as cons
 export default defineService({
   name: 'api_keys',
   summary: 'API keys, declared and stored, by which clients authenticate.',
-  stability: 'stable',
   migrations,
   uses: ['members', 'audit'],
   async open(host) {

@@ -16,7 +16,6 @@ export function changeApiKey(of: Whose) {
   return defineAction({
     name,
     summary: `Change ${word} with a merge patch (RFC 7396).`,
-    stability: 'stable',
     route: `PATCH ${path}/:id`,
     access,
     body: changeBodies[of],

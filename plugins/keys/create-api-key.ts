@@ -14,7 +14,6 @@ export function createApiKey(of: Whose) {
   return defineAction({
     name,
     summary: `Create ${word}.`,
-    stability: 'stable',
     route: `POST ${path}`,
     access,
     body: creationBodies[of],

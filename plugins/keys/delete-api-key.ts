@@ -12,7 +12,6 @@ export function deleteApiKey(of: Whose) {
   return defineAction({
     name,
     summary: `Delete ${word}, which is refused at once.`,
-    stability: 'stable',
     route: `DELETE ${path}/:id`,
     access,
     errors: ['self_service_off', 'declared_in_file', 'stale_version'],

@@ -5,7 +5,6 @@ import { KeyAnswers, answeredKey, keyShape, needed } from './key-answers.ts'
 export default defineAction({
   name: 'get-api-key',
   summary: 'Answer an API key; a viewer sees those he owns.',
-  stability: 'stable',
   route: 'GET /api/api-keys/:id',
   access: { role: 'viewer' },
   answer: keyShape,

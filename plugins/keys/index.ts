@@ -18,6 +18,7 @@ import keyPolicy from './key-policy.ts'
 export default definePlugin({
   name: 'keys',
   summary: 'The API keys of clients.',
+  stability: 'stable',
   errors,
   records: [apiKey],
   services: [apiKeys, keyPolicy],

@@ -46,7 +46,6 @@ export default defineService({
   name: 'key_policy',
   section: 'security',
   summary: 'Whether members may make API keys, how many, and how long a new key may live.',
-  stability: 'stable',
   settings,
   check({ max_key_life: life }, report) {
     if (isTooShort(life)) report(['max_key_life'], tooShort, 'timeout', 'warning')

@@ -26,7 +26,6 @@ export function listApiKey(of: Whose) {
   return defineAction({
     name,
     summary: `Answer a page of the API keys${of === 'own' ? ' that the member owns' : '; a viewer sees those he owns'}.`,
-    stability: 'stable',
     route: `GET ${path}`,
     access: { role: 'viewer' },
     query: listOf({ filters, sorts: ['name', 'created_at', 'last_used_at', 'spent'], usual: '-created_at' }),

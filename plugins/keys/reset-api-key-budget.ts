@@ -7,7 +7,6 @@ import { reached } from './stored-keys.ts'
 export default defineAction({
   name: 'reset-api-key-budget',
   summary: 'Forget what an API key has spent.',
-  stability: 'stable',
   route: 'POST /api/api-keys/:id/reset-budget',
   access: { role: 'admin' },
   body: { type: 'object', additionalProperties: false, properties: {} },

@@ -12,7 +12,6 @@ export function rotateApiKey(of: Whose) {
   return defineAction({
     name,
     summary: `Give ${word} another text.`,
-    stability: 'stable',
     route: `POST ${path}/:id/rotate`,
     access,
     body: {

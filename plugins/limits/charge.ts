@@ -17,7 +17,6 @@ const unstarted = 'cancelled'
 export default defineStage({
   name: 'charge',
   summary: 'Charge the cost to the budgets of the API key, its owner and the gateway.',
-  stability: 'stable',
   config: noConfig,
   needs: ['outcome'],
   reads: ['principal', 'bill', 'model', 'job', 'ingress'],

@@ -9,6 +9,7 @@ import showLimits from './show-limits.ts'
 export default definePlugin({
   name: 'limits',
   summary: 'Budgets and rate limits.',
+  stability: 'stable',
   errors,
   services: [limits],
   stages: [limit, showLimits, reserve, charge],

@@ -25,7 +25,6 @@ export default defineStage({
   name: 'limit',
   notAfter: ['limit'],
   summary: 'Refuse requests beyond the rate limits of the API key, its owner and the gateway.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request'],
   reads: ['principal', 'job', 'model'],

@@ -145,7 +145,6 @@ function checkLimits(
 export default defineService({
   name: 'limits',
   summary: 'Budgets and rate limits of API keys, members and the whole gateway.',
-  stability: 'stable',
   section: 'rate_limits',
   settings,
   migrations,

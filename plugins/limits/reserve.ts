@@ -19,7 +19,6 @@ import { after } from './soon.ts'
 export default defineStage({
   name: 'reserve',
   summary: 'Hold money for the request, and leave out candidates that no budget admits.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request', 'candidates'],
   reads: ['principal', 'job', 'model', 'target'],

@@ -6,7 +6,6 @@ import { after } from './soon.ts'
 export default defineStage({
   name: 'show-limits',
   summary: 'Show what is left of the rate limits of the API key and its owner, in headers.',
-  stability: 'stable',
   config: noConfig,
   needs: ['principal'],
   provides: [],

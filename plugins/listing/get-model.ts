@@ -6,7 +6,6 @@ import { entryOf, readerOf, replyOf, virtualOnes } from './entry.ts'
 export default defineStage({
   name: 'get-model',
   summary: 'Show one model that the key may use.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],

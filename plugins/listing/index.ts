@@ -7,6 +7,7 @@ import listProtocols from './list-protocols.ts'
 export default definePlugin({
   name: 'listing',
   summary: 'Lists the models and protocols of the gateway.',
+  stability: 'stable',
   stages: [listModels, getModel, listProtocols],
   actions: [listCatalog],
 })

@@ -29,7 +29,6 @@ const listed = shape.object(
 export default defineAction({
   name: 'list-catalog',
   summary: 'Answer the models that the member may use.',
-  stability: 'stable',
   route: 'GET /api/catalog/models',
   access: { role: 'viewer' },
   answer: shape.all(listed),

@@ -8,7 +8,6 @@ import type { Listed, Reader } from './entry.ts'
 export default defineStage({
   name: 'list-models',
   summary: 'List the models that the key may use.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],

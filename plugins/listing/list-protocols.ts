@@ -5,7 +5,6 @@ import { replyOf } from './entry.ts'
 export default defineStage({
   name: 'list-protocols',
   summary: 'List the protocols that are served, with their paths.',
-  stability: 'stable',
   config: noConfig,
   needs: [],
   provides: ['reply'],

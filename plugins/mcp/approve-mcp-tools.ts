@@ -6,7 +6,6 @@ import { capabilities, capabilitiesOf, recordOf } from './capabilities.ts'
 export default defineAction({
   name: 'approve-mcp-tools',
   summary: 'Approve the tools of an MCP server as they are.',
-  stability: 'stable',
   route: 'POST /api/mcp/servers/:name/approve',
   access: { role: 'admin' },
   body: {

@@ -16,7 +16,6 @@ import type { Opened, Sending } from './upstream.ts'
 export default defineStage({
   name: 'call-mcp-server',
   summary: 'Pass the message to the MCP server, and answer what the server answers.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal', 'mcp.message', 'mcp.server', 'mcp.session'],
   provides: ['reply'],

@@ -4,7 +4,6 @@ import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 export default defineStage({
   name: 'check-origin',
   summary: 'Refuse requests under foreign names, and from pages of foreign origins.',
-  stability: 'stable',
   config: noConfig,
   guards: true,
   needs: ['ingress'],

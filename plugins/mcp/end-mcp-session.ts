@@ -7,7 +7,6 @@ import { relayed } from './relay.ts'
 export default defineStage({
   name: 'end-mcp-session',
   summary: 'End an MCP session.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'mcp.server', 'mcp.session'],
   provides: ['reply'],

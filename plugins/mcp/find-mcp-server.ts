@@ -12,7 +12,6 @@ declare module '../../engine/index.ts' {
 export default defineStage({
   name: 'find-mcp-server',
   summary: 'Find the MCP server that the path names, if the API key may use it.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['mcp.server'],

@@ -21,7 +21,6 @@ declare module '../../engine/index.ts' {
 export default defineStage({
   name: 'find-mcp-session',
   summary: 'Find the MCP session that the request names, and check the version of the protocol.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal', 'mcp.server'],
   reads: ['mcp.message'],

@@ -9,7 +9,6 @@ import { capabilities, capabilitiesOf, recordOf } from './capabilities.ts'
 export default defineAction({
   name: 'get-mcp-capabilities',
   summary: 'Answer the tools, resources and prompts of an MCP server.',
-  stability: 'stable',
   route: 'GET /api/mcp/servers/:name/capabilities',
   access: { role: 'admin' },
   query: { compare: { type: 'boolean', description: 'Whether changed tools tell what was approved.' } },

@@ -10,7 +10,6 @@ const orNull = (description: string) => shape.orNull(shape.text(description))
 export default defineAction({
   name: 'get-mcp-status',
   summary: 'Answer the state of an MCP server.',
-  stability: 'stable',
   route: 'GET /api/mcp/servers/:name/status',
   access: { role: 'admin' },
   query: { probe: { type: 'boolean', description: 'Whether to connect now.' } },

@@ -19,6 +19,7 @@ import readMessage from './read-message.ts'
 export default definePlugin({
   name: 'mcp',
   summary: 'MCP servers behind the gateway.',
+  stability: 'stable',
   errors,
   slots: [
     defineSlot({

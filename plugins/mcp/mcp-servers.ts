@@ -30,7 +30,6 @@ export default defineService({
   name: 'mcp_servers',
   section: 'mcp_security',
   summary: 'Decides which MCP servers may be made at run time.',
-  stability: 'stable',
   settings,
   check: ({ allow_stdio: programs }, report) => checkPrograms(programs, report),
   open(host) {

@@ -16,7 +16,6 @@ const poll = 1_000
 export default defineService({
   name: 'mcp_tools',
   summary: 'Remembers the tools of MCP servers, and notices when they change.',
-  stability: 'stable',
   uses: ['mcp', 'audit'],
   migrations,
   open(host) {

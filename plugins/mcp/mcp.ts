@@ -50,7 +50,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'mcp',
   summary: 'The MCP servers behind the gateway, and the sessions of clients with them.',
-  stability: 'stable',
   section: 'mcp_security',
   settings: mcpSecurity,
   check: checkMcpSecurity,

@@ -7,7 +7,6 @@ import { answerOf, relayed } from './relay.ts'
 export default defineStage({
   name: 'open-mcp-stream',
   summary: 'Open the stream of an MCP session, or resume one.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'mcp.server', 'mcp.session'],
   provides: ['reply'],

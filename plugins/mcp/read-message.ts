@@ -20,7 +20,6 @@ const json = 'application/json'
 export default defineStage({
   name: 'read-message',
   summary: 'Read the JSON-RPC message of a client.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress'],
   provides: ['request', 'mcp.message'],

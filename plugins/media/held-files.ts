@@ -12,7 +12,6 @@ const fields = ['image', 'images', 'mask'] as const
 export default defineStage({
   name: 'held-files',
   summary: 'Keep only candidates at the provider that has the files of the request.',
-  stability: 'stable',
   config: noConfig,
   needs: ['target', 'request', 'candidates'],
   provides: ['candidates'],

@@ -6,5 +6,6 @@ import svgModel from './svg-model.ts'
 export default definePlugin({
   name: 'media',
   summary: 'Requests for images that name a second model, or files at a provider.',
+  stability: 'stable',
   stages: [svgModel, heldFiles],
 })

@@ -12,7 +12,6 @@ const param = 'svg.model'
 export default defineStage({
   name: 'svg-model',
   summary: 'Find the second model of a request for images, which writes their SVG.',
-  stability: 'stable',
   config: noConfig,
   needs: ['principal', 'request', 'candidates'],
   provides: ['request', 'candidates'],

@@ -11,7 +11,6 @@ type ChangeBody = JsonObject & { readonly current_password?: string | null }
 export default defineAction({
   name: 'change-member',
   summary: 'Change a member with a merge patch (RFC 7396).',
-  stability: 'stable',
   route: 'PATCH /api/team/members/:id',
   access: { role: 'admin' },
   body: changeBody,

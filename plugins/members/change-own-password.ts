@@ -8,7 +8,6 @@ import { sessionShape, shownSession } from './session-reply.ts'
 export default defineAction({
   name: 'change-own-password',
   summary: 'Change the password of the member who asks.',
-  stability: 'stable',
   route: 'POST /api/me/password',
   access: { role: 'any', also: ['pending'] },
   body: {

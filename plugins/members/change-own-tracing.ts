@@ -20,7 +20,6 @@ const body = patchSchema({
 export default defineAction({
   name: 'change-own-tracing',
   summary: 'Switch the tracing of the requests of the member who asks.',
-  stability: 'stable',
   route: 'PATCH /api/me/tracing',
   access: { role: 'any' },
   body,

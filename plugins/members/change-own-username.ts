@@ -7,7 +7,6 @@ import { passwordSchema } from './password-rules.ts'
 export default defineAction({
   name: 'change-own-username',
   summary: 'Change the username of the member who asks.',
-  stability: 'stable',
   route: 'POST /api/me/username',
   access: { role: 'any' },
   body: {

@@ -12,7 +12,6 @@ interface CreationBody extends MemberFields {
 export default defineAction({
   name: 'create-member',
   summary: 'Create a member.',
-  stability: 'stable',
   route: 'POST /api/team/members',
   access: { role: 'admin' },
   body: creationBody,

@@ -5,7 +5,6 @@ import { versionsIn } from '../../engine/kit.ts'
 export default defineAction({
   name: 'delete-member',
   summary: 'Delete a member.',
-  stability: 'stable',
   route: 'DELETE /api/team/members/:id',
   access: { role: 'admin' },
   errors: ['own_account', 'last_admin', 'stale_version'],

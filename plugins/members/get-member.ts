@@ -5,7 +5,6 @@ import { answeredMember, memberShape } from './member-reply.ts'
 export default defineAction({
   name: 'get-member',
   summary: 'Answer a member.',
-  stability: 'stable',
   route: 'GET /api/team/members/:id',
   access: { role: 'admin' },
   answer: memberShape,

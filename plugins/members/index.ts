@@ -29,6 +29,7 @@ import tokenCreate from './token-create.ts'
 export default definePlugin({
   name: 'members',
   summary: 'The people who may sign in, their sessions and their accounts.',
+  stability: 'stable',
   errors,
   services: [members, memberSessions, team],
   actions: [

@@ -8,7 +8,6 @@ import type { MemberRow } from './member-changes.ts'
 export default defineAction({
   name: 'list-member',
   summary: 'Answer a page of the members.',
-  stability: 'stable',
   route: 'GET /api/team/members',
   access: { role: 'admin' },
   query: listOf({

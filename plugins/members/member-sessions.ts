@@ -47,7 +47,6 @@ export default defineService({
   name: 'member_sessions',
   section: 'security',
   summary: 'The sessions of members who have signed in.',
-  stability: 'stable',
   settings: {
     type: 'object',
     additionalProperties: false,

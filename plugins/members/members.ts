@@ -49,7 +49,6 @@ export default defineService({
   name: 'members',
   section: 'security',
   summary: 'The people who may sign in.',
-  stability: 'stable',
   settings: {
     type: 'object',
     additionalProperties: false,

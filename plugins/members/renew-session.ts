@@ -12,7 +12,6 @@ const grace = 30_000
 export default defineAction({
   name: 'renew-session',
   summary: 'Replace the token of a session by a new one.',
-  stability: 'stable',
   route: 'POST /api/auth/renew',
   access: { role: 'any', also: ['pending', 'over'] },
   body: { type: 'object', additionalProperties: false, properties: {} },

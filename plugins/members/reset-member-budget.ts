@@ -6,7 +6,6 @@ import { answeredMember, memberShape } from './member-reply.ts'
 export default defineAction({
   name: 'reset-member-budget',
   summary: 'Forget what a member has spent.',
-  stability: 'stable',
   route: 'POST /api/team/members/:id/reset-budget',
   access: { role: 'admin' },
   body: { type: 'object', additionalProperties: false, properties: {} },

@@ -8,7 +8,6 @@ import { noteOwn } from './member-rules.ts'
 export default defineAction({
   name: 'reset-member-password',
   summary: 'Set a new password of a member.',
-  stability: 'stable',
   route: 'POST /api/team/members/:id/reset-password',
   access: { role: 'admin' },
   body: {

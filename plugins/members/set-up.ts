@@ -14,7 +14,6 @@ const turns = new InTurn()
 export default defineAction({
   name: 'set-up',
   summary: 'Make the first admin, with the token that the gateway prints at its start, and open a session.',
-  stability: 'stable',
   route: 'POST /api/auth/setup',
   access: { public: true, reason: 'nobody can sign in before there is a member' },
   body: {

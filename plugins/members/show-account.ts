@@ -5,7 +5,6 @@ import { accountShape, ownRow, shownAccount } from './own-account.ts'
 export default defineAction({
   name: 'show-account',
   summary: 'Answer the account of the member who asks, and the session.',
-  stability: 'stable',
   route: 'GET /api/me',
   access: { role: 'any', also: ['pending'] },
   answer: accountShape,

@@ -5,7 +5,6 @@ import { budgetStateSchema, shape } from '../../engine/kit.ts'
 export default defineAction({
   name: 'show-own-budget',
   summary: 'Answer the budgets that bind the member who asks.',
-  stability: 'stable',
   route: 'GET /api/me/budget',
   access: { role: 'any' },
   answer: shape.object({

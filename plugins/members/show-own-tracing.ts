@@ -9,7 +9,6 @@ export const tracingShape = shape.object({ enabled: shape.flag('Whether the requ
 export default defineAction({
   name: 'show-own-tracing',
   summary: 'Answer whether the requests of the member who asks are traced.',
-  stability: 'stable',
   route: 'GET /api/me/tracing',
   access: { role: 'any' },
   answer: tracingShape,

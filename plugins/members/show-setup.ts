@@ -5,7 +5,6 @@ import { shape } from '../../engine/kit.ts'
 export default defineAction({
   name: 'show-setup',
   summary: 'Answer whether the first admin must still be made.',
-  stability: 'stable',
   route: 'GET /api/auth/setup-status',
   access: { public: true, reason: 'nobody can sign in before there is a member' },
   answer: shape.object({ needed: shape.flag('Whether there is no member yet.') }),

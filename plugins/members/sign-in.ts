@@ -11,7 +11,6 @@ import { sessionShape, shownSession } from './session-reply.ts'
 export default defineAction({
   name: 'sign-in',
   summary: 'Open a session for a username and a password.',
-  stability: 'stable',
   route: 'POST /api/auth/login',
   access: { public: true, reason: 'a session begins here' },
   body: {

@@ -6,7 +6,6 @@ import { memberEntry } from './member-entry.ts'
 export default defineAction({
   name: 'sign-out',
   summary: 'End the session of the client.',
-  stability: 'stable',
   route: 'POST /api/auth/logout',
   access: { public: true, reason: 'whoever has a token that has ended signs out, too' },
   body: {

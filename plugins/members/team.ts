@@ -12,7 +12,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'team',
   summary: 'Changes members, with a row of the audit trail for each change.',
-  stability: 'stable',
   uses: ['members', 'audit', 'limits'],
   open: (host) => ({
     configure: (_settings, views, { catalog }) => ({

@@ -5,6 +5,7 @@ import prices from './prices.ts'
 export default definePlugin({
   name: 'pricing',
   summary: 'Computes usage and cost.',
+  stability: 'stable',
   services: [prices],
   stages: [price],
 })

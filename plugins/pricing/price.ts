@@ -14,7 +14,6 @@ type Slots = Given<'outcome', 'model' | 'measurement' | 'request'>
 export default defineStage({
   name: 'price',
   summary: 'Compute usage and cost.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -67,6 +67,5 @@ const asks: Prices['asks'] = (scope) => {
 export default defineService({
   name: 'prices',
   summary: 'Computes what a use of a model costs.',
-  stability: 'stable',
   open: () => ({ configure: () => ({ view: { costOf, usdOf, addFailed, asks } }) }),
 })

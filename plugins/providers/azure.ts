@@ -23,7 +23,6 @@ export default defineProvider({
   name: 'azure',
   summary:
     "Azure's deployments of native models: responses, chat completions, embeddings, images, audio and realtime sessions.",
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -19,7 +19,6 @@ const secret = {
 export default defineProvider({
   name: 'bedrock',
   summary: "Amazon Bedrock's Converse: models of many vendors, with signed requests or an API key.",
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -57,7 +57,6 @@ function bridge({ name, summary, protocols: usual, optional = [], images, moves,
   return defineProvider({
     name,
     summary,
-    stability: 'stable',
     config: schemaOf(presets, { usual, optional, moves }),
     secrets: httpSecrets,
     destinations: ['preset'],

@@ -10,7 +10,6 @@ import { sessionHeaders } from './session-headers.ts'
 export default defineProvider({
   name: 'compatible',
   summary: 'Chat completions of compatible vendors and local servers, with presets for the well-known ones.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -36,7 +36,6 @@ type Config = FromSchema<typeof config>
 export default defineProvider({
   name: 'echo',
   summary: "Repeats the user's text, for trying things out and for tests.",
-  stability: 'stable',
   config,
   offers: () => [{ operation: 'generate' }, { operation: 'decide' }, { operation: 'embed', protocol: 'embeddings' }],
   open: (config) => ({

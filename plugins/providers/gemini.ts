@@ -13,7 +13,6 @@ const { endpoint_base_urls: _, ...properties } = httpProperties
 export default defineProvider({
   name: 'gemini',
   summary: "Gemini's own API: generateContent, batchEmbedContents and countTokens.",
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -12,5 +12,6 @@ import native from './native.ts'
 export default definePlugin({
   name: 'providers',
   summary: 'Provider types for vendors and local servers, and an echo for trying things out.',
+  stability: 'stable',
   providers: [native, azure, compatible, messages, gemini, bedrock, bridgeA, bridgeB, bridgeC, echo],
 })

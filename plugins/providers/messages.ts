@@ -13,7 +13,6 @@ const version = '2023-06-01'
 export default defineProvider({
   name: 'messages',
   summary: 'The messages protocol, with its own token counting.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -32,7 +32,6 @@ export function responsesTraits(conversations: string): Traits {
 export default defineProvider({
   name: 'native',
   summary: "The vendor's own responses, chat completions, decisions, embeddings, images, audio and realtime sessions.",
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

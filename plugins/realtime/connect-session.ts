@@ -14,7 +14,6 @@ declare module '../../engine/index.ts' {
 export default defineStage({
   name: 'connect-session',
   summary: 'Open a socket to the provider of a realtime session.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -9,6 +9,7 @@ import relaySession from './relay-session.ts'
 export default definePlugin({
   name: 'realtime',
   summary: 'Sessions of text and audio over a WebSocket, relayed to a provider.',
+  stability: 'stable',
   codecs: [codec],
   slots: [
     defineSlot({ name: 'dialed', summary: 'The open socket to the provider of a realtime session.' }),

@@ -7,7 +7,6 @@ const limit = (fallback: number, description: string) =>
 export default defineStage({
   name: 'limit-sessions',
   summary: 'Refuse sessions while too many are open.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

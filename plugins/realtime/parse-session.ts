@@ -19,7 +19,6 @@ const keys = [
 export default defineStage({
   name: 'parse-session',
   summary: 'Read the model of a realtime session from the query of its address.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress'],
   provides: ['request'],

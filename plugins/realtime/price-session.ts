@@ -4,7 +4,6 @@ import { defineStage, noConfig } from '../../engine/index.ts'
 export default defineStage({
   name: 'price-session',
   summary: 'Set the cost of a realtime session, turn by turn.',
-  stability: 'stable',
   config: noConfig,
   needs: ['bill'],
   reads: ['session'],

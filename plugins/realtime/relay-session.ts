@@ -16,7 +16,6 @@ declare module '../../engine/index.ts' {
 export default defineStage({
   name: 'relay-session',
   summary: 'Connect the client of a realtime session with its provider.',
-  stability: 'stable',
   config: noConfig,
   needs: ['principal', 'request', 'model', 'dialed'],
   provides: ['reply', 'measurement', 'session'],

@@ -5,6 +5,7 @@ import { sectionActions } from './section-actions.ts'
 export default definePlugin({
   name: 'records',
   summary: 'Actions that show and change records of every type, and sections of the settings.',
+  stability: 'stable',
   actions: sectionActions,
   actionsOf: recordActions,
 })

@@ -35,7 +35,6 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     list: defineAction({
       name: named('list'),
       summary: `Answer a page of the records of type ${word}.`,
-      stability: 'stable',
       route: `GET ${path}`,
       access,
       query: listOf({ filters, sorts: lists.sorts, usual: 'name' }),
@@ -51,7 +50,6 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     create: defineAction({
       name: named('create'),
       summary: `Create ${one}.`,
-      stability: 'stable',
       route: `POST ${path}`,
       access,
       body: bodyOf(name),
@@ -68,7 +66,6 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     get: defineAction({
       name: named('get'),
       summary: `Answer ${one}.`,
-      stability: 'stable',
       route: `GET ${path}/:name`,
       access,
       answer,
@@ -81,7 +78,6 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     change: defineAction({
       name: named('change'),
       summary: `Change ${one} with a merge patch (RFC 7396).`,
-      stability: 'stable',
       route: `PATCH ${path}/:name`,
       access,
       body: bodyOf(name),
@@ -99,7 +95,6 @@ export function recordActions(type: AnyRecord): readonly AnyAction[] {
     delete: defineAction({
       name: named('delete'),
       summary: `Delete ${one}, unless other records refer to it.`,
-      stability: 'stable',
       route: `DELETE ${path}/:name`,
       access,
       errors: [...codesOfChanges, 'in_use'],

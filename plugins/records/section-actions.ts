@@ -26,7 +26,6 @@ export const sectionActions = [
   defineAction({
     name: 'list-section',
     summary: 'Answer the sections of the settings.',
-    stability: 'stable',
     route: `GET ${path}`,
     access,
     answer: shape.all(shape.object(fields, sometimes)),
@@ -35,7 +34,6 @@ export const sectionActions = [
   defineAction({
     name: 'get-section',
     summary: 'Answer a section of the settings, with the schema of its form.',
-    stability: 'stable',
     route: `GET ${path}/:name`,
     access,
     answer: shape.object({ ...fields, ...form }, sometimes),
@@ -47,7 +45,6 @@ export const sectionActions = [
   defineAction({
     name: 'change-section',
     summary: 'Change a section of the settings with a merge patch (RFC 7396).',
-    stability: 'stable',
     route: `PATCH ${path}/:name`,
     access,
     body: bodyOf('section'),
@@ -65,7 +62,6 @@ export const sectionActions = [
   defineAction({
     name: 'reset-section',
     summary: 'Reset a section of the settings to its defaults.',
-    stability: 'stable',
     route: `DELETE ${path}/:name`,
     access,
     errors: codesOfChanges,

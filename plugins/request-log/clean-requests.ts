@@ -5,7 +5,6 @@ import { momentIn, shape, timeText } from '../../engine/kit.ts'
 export default defineAction({
   name: 'clean-requests',
   summary: 'Delete old requests from the log.',
-  stability: 'stable',
   route: 'POST /api/logs/cleanup',
   access: { role: 'admin' },
   body: {

@@ -8,7 +8,6 @@ const words = usageWords.filter((word) => word !== 'key')
 export default defineAction({
   name: 'get-key-usage',
   summary: 'Answer usage and cost of an API key per time and group.',
-  stability: 'stable',
   route: 'GET /api/api-keys/:id/usage',
   access: { role: 'viewer' },
   query: usageQuery(words),

@@ -6,7 +6,6 @@ import { detail, detailShape } from './shown.ts'
 export default defineAction({
   name: 'get-request',
   summary: 'Answer all that is known of a request.',
-  stability: 'stable',
   route: 'GET /api/logs/:id',
   access: { role: 'viewer' },
   answer: detailShape,

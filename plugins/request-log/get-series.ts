@@ -22,7 +22,6 @@ type IntervalName = keyof typeof intervals
 export default defineAction({
   name: 'get-series',
   summary: 'Answer figures of the requests per time, for charts.',
-  stability: 'stable',
   route: 'GET /api/logs/series',
   access: { role: 'viewer' },
   query: {

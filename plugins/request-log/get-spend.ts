@@ -24,7 +24,6 @@ const sorts = {
 export default defineAction({
   name: 'get-spend',
   summary: 'Answer what each API key has spent.',
-  stability: 'stable',
   route: 'GET /api/api-keys/spend-summary',
   access: { role: 'viewer' },
   query: listOf({

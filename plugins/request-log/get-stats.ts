@@ -12,7 +12,6 @@ const statuses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 export default defineAction({
   name: 'get-stats',
   summary: 'Answer figures of the requests in a window.',
-  stability: 'stable',
   route: 'GET /api/logs/stats',
   access: { role: 'viewer' },
   query: { ...filterFields, ...timeFields },

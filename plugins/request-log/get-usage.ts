@@ -6,7 +6,6 @@ import { usageOf, usageQuery, usageQuestion, usageShape } from './usage.ts'
 export default defineAction({
   name: 'get-usage',
   summary: 'Answer usage and cost per time and group.',
-  stability: 'stable',
   route: 'GET /api/logs/usage',
   access: { role: 'viewer' },
   query: usageQuery(),

@@ -16,6 +16,7 @@ import tailRequests from './tail-requests.ts'
 export default definePlugin({
   name: 'request-log',
   summary: 'The log of all requests.',
+  stability: 'stable',
   errors,
   services: [requests],
   stages: [log],

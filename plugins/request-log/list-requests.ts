@@ -7,7 +7,6 @@ import { itemShape, listItem } from './shown.ts'
 export default defineAction({
   name: 'list-requests',
   summary: 'Answer a page of the request log.',
-  stability: 'stable',
   route: 'GET /api/logs',
   access: { role: 'viewer' },
   query: listOf({ filters: { ...filterFields, ...timeFields }, sorts: ['at'], usual: '-at' }),

@@ -22,7 +22,6 @@ type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'u
 export default defineStage({
   name: 'log',
   summary: 'Write the row of the request log.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

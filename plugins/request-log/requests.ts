@@ -113,7 +113,6 @@ function measure(metrics: Services['metrics'], view: Pick<Requests, 'counters'>)
 export default defineService({
   name: 'requests',
   summary: 'The request log: a row of every exchange.',
-  stability: 'stable',
   migrations,
   seals: [{ table: 'requests_captures', key: 'id', column: 'sealed', context: contextOf }],
   section: 'logging',

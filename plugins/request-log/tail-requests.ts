@@ -8,7 +8,6 @@ import { itemShape } from './shown.ts'
 export default defineAction({
   name: 'tail-requests',
   summary: 'Answer new rows of the request log as server-sent events.',
-  stability: 'stable',
   route: 'GET /api/logs/tail',
   access: { role: 'viewer' },
   query: filterFields,

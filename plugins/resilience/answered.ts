@@ -4,7 +4,6 @@ import { defineStage } from '../../engine/index.ts'
 export default defineStage({
   name: 'answered',
   summary: 'Note that the provider answers, and how fast.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -16,7 +16,6 @@ declare module '../../engine/index.ts' {
 export default defineStage({
   name: 'breaker',
   summary: 'Pass over providers that fail.',
-  stability: 'stable',
   config: noConfig,
   uses: ['resilience'],
   needs: ['model'],

@@ -11,6 +11,7 @@ import selectDeployment from './select-deployment.ts'
 export default definePlugin({
   name: 'resilience',
   summary: 'Breakers, and the choice among the places of a model.',
+  stability: 'stable',
   errors,
   slots: [
     defineSlot({ name: 'visit', summary: 'The call of a provider, as its breaker counts it.' }),

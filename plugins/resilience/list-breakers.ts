@@ -38,7 +38,6 @@ const key = shape.object({
 export default defineAction({
   name: 'list-breakers',
   summary: 'Answer the breakers of all processes, and the keys of providers that cool down.',
-  stability: 'stable',
   route: 'GET /api/config/circuit-breaker',
   access: { role: 'admin' },
   answer: shape.object({ data: shape.list(breaker, 'The breakers.'), keys: shape.list(key, 'The keys.') }),

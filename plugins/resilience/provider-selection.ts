@@ -78,7 +78,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'provider_selection',
   summary: 'Chooses which place of a model is asked first.',
-  stability: 'stable',
   settings,
   uses: ['resilience', 'conversations'],
   check(given, report, records, { written, sharesStore, warn }) {

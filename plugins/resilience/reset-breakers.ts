@@ -13,7 +13,6 @@ export const resetAllBreakers = defineAction({
   ...declared,
   name: 'reset-all-breakers',
   summary: 'Close all breakers.',
-  stability: 'stable',
   route: 'POST /api/config/circuit-breaker/reset',
   body: { type: 'object', additionalProperties: false, properties: {} },
   run: async ({ by }, { resilience }) => ({ reset: await resilience.reset({ provider: null, model: null }, by) }),
@@ -24,7 +23,6 @@ export const resetBreakers = defineAction({
   ...declared,
   name: 'reset-breakers',
   summary: 'Close the breakers of a provider, or the one of a model there.',
-  stability: 'stable',
   route: 'POST /api/config/circuit-breaker/:provider/reset',
   body: {
     type: 'object',

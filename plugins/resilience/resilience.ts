@@ -86,7 +86,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'resilience',
   summary: 'The health of providers: breakers, requests under way, latencies.',
-  stability: 'stable',
   settings,
   migrations,
   uses: ['audit', 'metrics'],

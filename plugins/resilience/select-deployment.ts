@@ -5,7 +5,6 @@ import type { Candidate } from '../../engine/index.ts'
 export default defineStage({
   name: 'select-deployment',
   summary: 'Choose which place of a model is asked first.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -21,6 +21,7 @@ import store from './stored/store.ts'
 export default definePlugin({
   name: 'responses',
   summary: 'The responses protocol, and the stored responses of its clients.',
+  stability: 'stable',
   errors,
   stages: [
     compactLocally,

@@ -11,7 +11,6 @@ type Change = (body: JsonObject, lose: (field: string, because: string) => void)
 export default defineStage({
   name: 'apply-policy',
   summary: "Apply the operator's policy to the parameters of the request.",
-  stability: 'stable',
   config: noConfig,
   needs: ['request'],
   provides: ['request'],

@@ -8,6 +8,7 @@ import set from './set.ts'
 export default definePlugin({
   name: 'rewriting',
   summary: 'Changes the fields and instructions of requests.',
+  stability: 'stable',
   errors,
   services: [parameters],
   stages: [applyPolicy, set, prompt],

@@ -134,7 +134,6 @@ export default defineService({
   name: 'parameters',
   section: 'request_policy',
   summary: 'Policy for the parameters of requests.',
-  stability: 'stable',
   settings,
   check(policy, report, _records, { codecs }) {
     const { drop_parameters: drops, default_parameters: defaults, override_parameters: overrides } = policy

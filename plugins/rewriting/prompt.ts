@@ -4,7 +4,6 @@ import { Refusal, defineStage } from '../../engine/index.ts'
 export default defineStage({
   name: 'prompt',
   summary: 'Add an instruction before or after those of the client.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

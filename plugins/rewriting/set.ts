@@ -26,7 +26,6 @@ const fields = (description: string) =>
 export default defineStage({
   name: 'set',
   summary: 'Set, default or drop fields of the request.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

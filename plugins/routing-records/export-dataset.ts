@@ -18,7 +18,6 @@ const most = 50_000
 export default defineAction({
   name: 'export-dataset',
   summary: 'Answer rated and judged routing decisions, one per line.',
-  stability: 'stable',
   route: 'GET /api/routing/export/dataset',
   access: { role: 'admin' },
   query: {

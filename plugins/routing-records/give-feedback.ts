@@ -11,7 +11,6 @@ export function giveFeedback(name: string, route: string, access: Exclude<Access
   return defineAction({
     name,
     summary: 'Rate the routing decision of a request.',
-    stability: 'stable',
     route,
     access,
     body: {

@@ -12,6 +12,7 @@ import routingRecords from './routing-records.ts'
 export default definePlugin({
   name: 'routing-records',
   summary: 'What is learned from routed requests, and shown of them: ratings, exports, previews.',
+  stability: 'stable',
   errors,
   slots: [defineSlot({ name: 'preview', summary: 'How a request is routed that is not served.' })],
   services: [routingRecords],

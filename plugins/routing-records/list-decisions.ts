@@ -47,7 +47,6 @@ const time = (description: string) => ({ type: 'string', format: 'date-time', de
 export default defineAction({
   name: 'list-decisions',
   summary: 'Answer a page of the decisions of smart routing.',
-  stability: 'stable',
   route: 'GET /api/routing/decisions',
   access: { role: 'admin' },
   query: listOf({

@@ -6,7 +6,6 @@ import { labelShape, shownLabel } from './labels.ts'
 export default defineAction({
   name: 'list-feedback',
   summary: 'Answer a page of the ratings that the member who asks has given.',
-  stability: 'stable',
   route: 'GET /api/me/feedback',
   access: { role: 'any' },
   query: listOf({ sorts: ['at'], usual: '-at' }),

@@ -8,7 +8,6 @@ import { previewShape } from './shown-preview.ts'
 export default defineAction({
   name: 'preview-routing',
   summary: 'Answer how a request for a virtual model would be routed.',
-  stability: 'stable',
   route: 'POST /api/routing/preview',
   access: { role: 'admin' },
   bodyLimit: 20 * 1024 * 1024,

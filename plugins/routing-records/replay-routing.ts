@@ -11,7 +11,6 @@ const cost = shape.orNull(shape.number('The expected cost, in USD.'))
 export default defineAction({
   name: 'replay-routing',
   summary: 'Answer what other settings would have decided of routed requests.',
-  stability: 'stable',
   route: 'POST /api/routing/replay',
   access: { role: 'admin' },
   body: {

@@ -31,7 +31,6 @@ const leased = hour - 60_000
 export default defineService({
   name: 'routing_records',
   summary: 'Ratings of routed requests, and the texts that they were routed by.',
-  stability: 'stable',
   migrations,
   seals: [{ table: 'routing_records_prompts', key: 'id', column: 'sealed', context: contextOf }],
   uses: ['requests', 'smart_routing'],

@@ -5,7 +5,6 @@ import { Places } from './places.ts'
 export default defineStage({
   name: 'follow-decision',
   summary: 'Make the models of an earlier decision the candidates.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request', 'decision'],
   provides: ['target', 'candidates'],

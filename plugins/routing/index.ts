@@ -14,6 +14,7 @@ import smartRouting from './smart-routing.ts'
 export default definePlugin({
   name: 'routing',
   summary: 'Turns the requested model name into candidates.',
+  stability: 'stable',
   errors,
   slots: [
     defineSlot({ name: 'preferences', summary: 'What a request for a virtual model says about how it is routed.' }),

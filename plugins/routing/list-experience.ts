@@ -17,7 +17,6 @@ const share = (description: string) => shape.orNull(shape.number(description))
 export default defineAction({
   name: 'list-experience',
   summary: 'Answer what was learned of the models that virtual models choose among.',
-  stability: 'stable',
   route: 'GET /api/routing/experience',
   access: { role: 'admin' },
   answer: shape.all(

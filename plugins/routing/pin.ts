@@ -5,7 +5,6 @@ import { candidatesMaker, pinningOptions } from './candidates-of-model.ts'
 export default defineStage({
   name: 'pin',
   summary: 'Make a model of your choice and its fallbacks the candidates, in place of the requested one.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -19,7 +19,6 @@ type Prices = Pick<Services['prices'], 'costOf'>
 export default defineStage({
   name: 'record-routing',
   summary: 'Note how a request for a virtual model was routed.',
-  stability: 'stable',
   config: noConfig,
   needs: ['outcome'],
   reads: [

@@ -8,7 +8,6 @@ import { candidatesMaker, pinningOptions } from './candidates-of-model.ts'
 export default defineStage({
   name: 'requested',
   summary: 'Make the requested model and its fallbacks the candidates.',
-  stability: 'stable',
   config: { type: 'object', additionalProperties: false, properties: pinningOptions } as const,
   needs: ['request', 'target'],
   provides: ['request', 'candidates'],

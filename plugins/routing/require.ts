@@ -13,7 +13,6 @@ type Flag = keyof typeof reasons
 export default defineStage({
   name: 'require',
   summary: 'Reject a model that lacks a flag.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

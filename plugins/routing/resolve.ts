@@ -10,7 +10,6 @@ import { preferencesOf } from './preferences.ts'
 export default defineStage({
   name: 'resolve',
   summary: 'Find the model record of the requested name.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -49,7 +49,6 @@ declare module '../../engine/index.ts' {
 export default defineStage({
   name: 'select',
   summary: 'Put the models that may serve a request for a virtual model in order.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request', 'target', 'ensemble', 'shortlist'],
   reads: ['verdict', 'principal', 'preview'],

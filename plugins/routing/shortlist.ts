@@ -25,7 +25,6 @@ type Continuity = Pick<Shortlist, 'conversation' | 'incumbent' | 'notes'>
 export default defineStage({
   name: 'shortlist',
   summary: 'Find the models that may serve a request for a virtual model.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request', 'target', 'ensemble'],
   reads: ['preferences', 'principal', 'preview'],

@@ -36,7 +36,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'smart_routing',
   summary: 'How the virtual models fast, auto and best choose a model.',
-  stability: 'stable',
   settings,
   check(given, report, records, { models, written }) {
     checkJudge(given, report, records)

@@ -5,7 +5,6 @@ import { configurationState, stateShape } from './configuration-state.ts'
 export default defineAction({
   name: 'get-configuration',
   summary: 'Answer the state of the running configuration.',
-  stability: 'stable',
   route: 'GET /api/config/status',
   access: { role: 'admin' },
   answer: stateShape,

@@ -9,7 +9,6 @@ export default defineAction({
   summary: 'Answer the OpenAPI document of this API.',
   route: 'GET /api/openapi.json',
   access: { role: 'viewer' },
-  stability: 'stable',
   answer: shape.object({
     openapi: shape.text('The version of OpenAPI.'),
     info: open('What the document is about.'),

@@ -10,7 +10,6 @@ const steps = (description: string) => shape.list(shape.map({}, 'A step, with it
 export default defineAction({
   name: 'get-pipeline',
   summary: 'Answer a pipeline as it is written and as it runs.',
-  stability: 'stable',
   route: 'GET /api/config/pipelines/:name',
   access: { role: 'admin' },
   answer: shape.object(

@@ -11,7 +11,6 @@ const most = { limit: 1024 * 1024, deadline: 3_000 }
 export default defineAction({
   name: 'get-system',
   summary: 'Answer what the gateway runs on.',
-  stability: 'stable',
   route: 'GET /api/system/info',
   access: { role: 'admin' },
   answer: shape.object({

@@ -11,6 +11,7 @@ import updates from './updates.ts'
 export default definePlugin({
   name: 'system',
   summary: 'Shows what runs: processes, configuration, pipelines.',
+  stability: 'stable',
   services: [processes, updates],
   actions: [getSystem, getConfiguration, reloadConfiguration, listPipelines, getPipeline, getOpenapi],
 })

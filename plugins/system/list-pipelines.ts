@@ -6,7 +6,6 @@ import { pipelineFields, pipelineWire } from './pipeline-reply.ts'
 export default defineAction({
   name: 'list-pipelines',
   summary: 'Answer the pipelines of the configuration.',
-  stability: 'stable',
   route: 'GET /api/config/pipelines',
   access: { role: 'admin' },
   answer: shape.all(shape.object(pipelineFields)),

@@ -50,7 +50,6 @@ const gone = 20_000
 export default defineService({
   name: 'processes',
   summary: 'The processes that share the database, and which configuration each runs.',
-  stability: 'stable',
   migrations: [
     {
       name: '1-processes',

@@ -12,7 +12,6 @@ const most = 50
 export default defineAction({
   name: 'reload-configuration',
   summary: 'Read the configuration files again, and make them live.',
-  stability: 'stable',
   route: 'POST /api/config/reload',
   access: { role: 'admin' },
   body: { type: 'object', additionalProperties: false, properties: {} },

@@ -33,7 +33,6 @@ interface Checked {
 export default defineService({
   name: 'updates',
   summary: 'The newest version, if the configuration says where it stands.',
-  stability: 'stable',
   open({ log }) {
     let known: Promise<Checked> | undefined
     let since = { url: '', until: 0 }

@@ -79,7 +79,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'metrics',
   summary: 'Counters, gauges and histograms of all processes.',
-  stability: 'stable',
   section: 'telemetry',
   settings,
   check({ metrics: { enabled, access } }, report, _records, { isReachable }) {

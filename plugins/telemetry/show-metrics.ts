@@ -7,7 +7,6 @@ const type = 'text/plain; version=0.0.4; charset=utf-8'
 export default defineStage({
   name: 'show-metrics',
   summary: 'Answer the metrics of the gateway in the text format of Prometheus.',
-  stability: 'stable',
   config: noConfig,
   needs: [],
   provides: ['reply'],

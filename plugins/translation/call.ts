@@ -47,7 +47,6 @@ const limit = <const N extends string, const D extends string>(name: N, fallback
 export default defineStage({
   name: 'call',
   summary: 'Call the provider and wait for the beginning of its answer.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -13,6 +13,7 @@ import webSearch from './web-search.ts'
 export default definePlugin({
   name: 'translation',
   summary: 'The stages that translate between a client and a provider.',
+  stability: 'stable',
   errors,
   stages: [parse, validate, inlineFiles, translate, call, translateBack],
   services: [webSearch, requestPolicy, fileUrls],

@@ -23,7 +23,6 @@ import { byteLane } from './lane.ts'
 export default defineStage({
   name: 'inline-files',
   summary: 'Fetch files given as URLs, for providers that accept only bytes.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

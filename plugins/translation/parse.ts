@@ -18,7 +18,6 @@ const fields = new FieldNames([
 export default defineStage({
   name: 'parse',
   summary: "Read the body in the pipeline's protocol.",
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -44,6 +44,5 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'request_policy',
   summary: 'Settings for how requests and answers are translated.',
-  stability: 'stable',
   settings,
 })

@@ -37,7 +37,6 @@ const unsent: Upstream = { same: false, losses: [] }
 export default defineStage({
   name: 'translate-back',
   summary: "Give the answer in the client's protocol.",
-  stability: 'stable',
   config: noConfig,
   needs: ['request', 'model', 'answer'],
   reads: ['upstream'],

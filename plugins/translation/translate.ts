@@ -32,7 +32,6 @@ import type { SearchPolicy } from './search-policy.ts'
 export default defineStage({
   name: 'translate',
   summary: "Print the request in the provider's protocol; equal protocols keep the client's bytes.",
-  stability: 'stable',
   config: noConfig,
   needs: ['request', 'model'],
   provides: ['upstream'],

@@ -6,7 +6,6 @@ import { compileForBodies, requirement } from '../../engine/kit.ts'
 export default defineStage({
   name: 'validate',
   summary: "Check the body against its protocol's schema.",
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

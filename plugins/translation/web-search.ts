@@ -54,7 +54,6 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'web_search',
   summary: 'Policy for the web searches that clients may request.',
-  stability: 'stable',
   settings,
   check({ allowed_domains: allowed, blocked_domains: blocked }, report) {
     const warn = (path: (string | number)[], message: string) => report(path, message, 'service', 'warning')

@@ -7,7 +7,6 @@ import { accessOf } from '../../spec/access.ts'
 import type { AnyAction } from '../../spec/action.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../../spec/codec.ts'
 import type { JsonObject } from '../../spec/json.ts'
-import type { Stability } from '../../spec/config.ts'
 import type { Plugin } from '../../spec/plugin.ts'
 import type { AnyProvider } from '../../spec/provider.ts'
 import type { Offer } from '../../spec/open-provider.ts'
@@ -40,18 +39,19 @@ export interface Component {
 }
 
 /** How stable a component is, for lists and for its facts. */
-function stabilityOf({ stability = 'beta' }: { readonly stability?: Stability }) {
+function stabilityOf(component: object, { stable }: Registry) {
+  const stability = stable.has(component) ? 'stable' : 'beta'
   return { listed: { stability }, facts: [['stability', stability]] } as const
 }
 
 /** The components of a kind, by name. */
 export function componentsOf(kind: Kind, registry: Registry): Component[] {
   const described: Record<Kind, () => Component[]> = {
-    stages: () => [...registry.stages.values()].map(describeStage),
-    actions: () => [...registry.actions.values()].map(describeAction),
+    stages: () => [...registry.stages.values()].map((stage) => describeStage(stage, registry)),
+    actions: () => [...registry.actions.values()].map((action) => describeAction(action, registry)),
     slots: () => [...registry.slots.values()].map((slot) => describeSlot(slot, registry)),
     codecs: () => [...registry.codecs.values()].map(describeCodec),
-    providers: () => [...registry.providers.values()].map(describeProvider),
+    providers: () => [...registry.providers.values()].map((provider) => describeProvider(provider, registry)),
     signals: () => [...registry.signals.values()].map(describeSignal),
     services: () => [...registry.services.values()].map((service) => describeService(service, registry)),
     records: () => [...registry.records.values()].map(describeRecord),
@@ -61,8 +61,8 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
   return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
 }
 
-function describeStage(stage: AnyStage): Component {
-  const { listed, facts } = stabilityOf(stage)
+function describeStage(stage: AnyStage, registry: Registry): Component {
+  const { listed, facts } = stabilityOf(stage, registry)
   const {
     name,
     summary,
@@ -105,7 +105,7 @@ function describeStage(stage: AnyStage): Component {
   }
 }
 
-function describeAction(action: AnyAction): Component {
+function describeAction(action: AnyAction, registry: Registry): Component {
   const {
     name,
     summary,
@@ -123,7 +123,7 @@ function describeAction(action: AnyAction): Component {
   } = action
   const { properties = {} }: { readonly properties?: object } = answer ?? {}
   const written = typeof writes === 'object' ? ('record' in writes ? writes.record : `nothing: ${writes.not}`) : writes
-  const { listed, facts } = stabilityOf(action)
+  const { listed, facts } = stabilityOf(action, registry)
   return {
     kind: 'actions',
     name,
@@ -255,14 +255,14 @@ function describeCodec(codec: EitherCodec): Component {
   }
 }
 
-function describeProvider(provider: AnyProvider): Component {
+function describeProvider(provider: AnyProvider, registry: Registry): Component {
   const { name, summary, config, secrets = [], uses = [] } = provider
   const schema = config as Schema
   const written = exampleOf(schema)
   const served = provider
     .offers(written)
     .map((offer) => offer.protocol ?? `${(offer as Offer).operation} in every protocol`)
-  const { listed, facts } = stabilityOf(provider)
+  const { listed, facts } = stabilityOf(provider, registry)
   return {
     kind: 'providers',
     name,
@@ -291,9 +291,10 @@ function describeSignal({ name, summary }: AnySignal): Component {
   return { kind: 'signals', name, summary, facts: [], fields: [], example: '' }
 }
 
-function describeService(service: AnyService, { stages, actions, providers, services }: Registry): Component {
+function describeService(service: AnyService, registry: Registry): Component {
+  const { stages, actions, providers, services } = registry
   const { name, summary, section, settings, uses } = service
-  const { listed, facts } = stabilityOf(service)
+  const { listed, facts } = stabilityOf(service, registry)
   const all = [...stages.values(), ...actions.values(), ...providers.values(), ...services.values()]
   const users = all.filter((one) => one.uses?.includes(name))
   const schema = withoutPlaced(settings as Schema)

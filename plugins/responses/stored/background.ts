@@ -23,7 +23,6 @@ import { findResponse, ownerOf, recordLimit, writeResponse } from './record.ts'
 export default defineStage({
   name: 'background',
   summary: 'Answer with a response in progress, and make it in the background.',
-  stability: 'stable',
   config: {
     type: 'object',
     additionalProperties: false,

@@ -13,7 +13,6 @@ import type { StoredResponse } from './record.ts'
 export default defineStage({
   name: 'cancel-response',
   summary: 'Cancel a background response.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],

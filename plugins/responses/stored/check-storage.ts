@@ -12,7 +12,6 @@ import { storing } from './store.ts'
 export default defineStage({
   name: 'check-storage',
   summary: 'Reject a request if its API key has no room for the response.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request'],
   reads: ['principal'],

@@ -24,7 +24,6 @@ const none = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 export default defineStage({
   name: 'compact-locally',
   summary: 'Pack the conversation into a sealed item that only the same API key can use.',
-  stability: 'stable',
   config: noConfig,
   needs: ['principal', 'request'],
   reads: ['candidates'],

@@ -9,7 +9,6 @@ import { idOf } from './record.ts'
 export default defineStage({
   name: 'delete-response',
   summary: 'Delete a stored response.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],

@@ -8,7 +8,6 @@ import { forgetOnSocket, lastOnSocket } from './session.ts'
 export default defineStage({
   name: 'forget',
   summary: 'Forget the response that a failed turn on a socket continued.',
-  stability: 'stable',
   config: noConfig,
   needs: ['outcome'],
   reads: ['ingress', 'request'],

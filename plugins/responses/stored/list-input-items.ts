@@ -10,7 +10,6 @@ import { idOf } from './record.ts'
 export default defineStage({
   name: 'list-input-items',
   summary: 'List the input items of a stored response.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],

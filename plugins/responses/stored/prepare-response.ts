@@ -12,7 +12,6 @@ import { printUsage } from '../usage.ts'
 export default defineStage({
   name: 'prepare-response',
   summary: 'Answer with an empty response that the next request can continue, without calling a provider.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request', 'candidates'],
   provides: ['reply', 'measurement'],

@@ -22,7 +22,6 @@ import { underway } from './underway.ts'
 export default defineStage({
   name: 'recall',
   summary: 'Complete the conversation with earlier responses.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal', 'request'],
   provides: ['request'],

@@ -12,7 +12,6 @@ import { readResponse } from './record.ts'
 export default defineStage({
   name: 'resume-response',
   summary: 'Restore the request of a background response.',
-  stability: 'stable',
   config: noConfig,
   needs: ['job'],
   reads: ['outcome'],

@@ -9,7 +9,6 @@ import { replay } from './replay.ts'
 export default defineStage({
   name: 'retrieve-response',
   summary: 'Show a stored response, whole or as a stream.',
-  stability: 'stable',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],

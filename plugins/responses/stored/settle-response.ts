@@ -22,7 +22,6 @@ const patience = 60_000
 export default defineStage({
   name: 'settle-response',
   summary: 'Store the final state of a background response that is still in progress.',
-  stability: 'stable',
   config: noConfig,
   needs: ['outcome', 'job'],
   reads: ['reply', 'model', 'measurement'],

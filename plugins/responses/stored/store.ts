@@ -22,7 +22,6 @@ const patience = 250
 export default defineStage({
   name: 'store',
   summary: 'Store the response for later requests.',
-  stability: 'stable',
   config: noConfig,
   needs: ['request', 'reply'],
   reads: ['ingress', 'principal', 'model', 'upstream', 'answer', 'measurement'],

@@ -40,7 +40,6 @@ declare module '../../../engine/index.ts' {
 export default defineService({
   name: 'stored_responses',
   summary: 'Storage limits of API keys.',
-  stability: 'stable',
   section: 'request_policy',
   settings,
   check({ stored_responses: limits }, report) {

@@ -48,7 +48,6 @@ export default defineService({
   name: 'file_urls',
   section: 'security',
   summary: 'Policy for the files that the gateway fetches for clients.',
-  stability: 'stable',
   settings,
   check({ file_urls: { fetch, allow_private: isPrivate, timeout } }, report, _records, { isReachable }) {
     if (isTooShort(timeout)) report(['file_urls', 'timeout'], tooShort, 'timeout', 'warning')

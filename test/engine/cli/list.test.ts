@@ -30,6 +30,17 @@ const cache = `export default {
 }
 `
 
+/** A plugin that says it of its parts; one of them says something else. */
+const both = `const part = (name, more) => ({
+  kind: 'stage', name, summary: 'Do nothing.', ...more,
+  config: { type: 'object', additionalProperties: false }, needs: [], provides: [], build: () => () => ({}),
+})
+export default {
+  kind: 'plugin', name: 'both', summary: 'Two stages.', stability: 'stable',
+  stages: [part('sound', {}), part('early', { stability: 'beta' })],
+}
+`
+
 describe('cli/list', () => {
   let here: Sandbox
   before(async () => {
@@ -37,6 +48,7 @@ describe('cli/list', () => {
       'config/sluice.yaml': 'plugins: [./greetings]\n',
       'greetings/greet.ts': stage,
       'greetings/again.ts': cache,
+      'greetings/both.ts': both,
     })
   })
   after(() => here.remove())
@@ -82,6 +94,8 @@ describe('cli/list', () => {
       summary: 'Say hello as before.',
       stability: 'stable',
     })
+    for (const [name, stability] of Object.entries({ sound: 'stable', early: 'beta' }))
+      expect(listed['stages']).to.deep.include({ name, summary: 'Do nothing.', stability })
     expect(listed['slots']).to.deep.include({ name: 'principal', summary: 'The authenticated client.' })
     expect(listed['errors']).to.deep.include({
       name: 'breaker_open',
