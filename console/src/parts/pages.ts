@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
-import { ask } from '../api/ask.ts'
+import { addressOf, ask } from '../api/ask.ts'
 import type { Query } from '../api/ask.ts'
 
 /** A page of a list of the admin API. */
@@ -9,9 +9,10 @@ export interface ListPage<T> {
   readonly next_cursor?: string | null
 }
 
-/** A list page by page; `name` begins the keys of its queries. */
-export const pagesOf = <T>(name: string, path: string, query: Query) =>
-  infiniteQueryOptions({
+/** A list page by page, and the address of its rows; `name` begins the keys of its queries. */
+export const pagesOf = <T>(name: string, path: string, query: Query) => ({
+  address: addressOf(path, { ...query, limit: perPage }),
+  ...infiniteQueryOptions({
     queryKey: [name, 'list', query],
     queryFn: ({ pageParam, signal }) =>
       ask<ListPage<T>>('GET', path, {
@@ -22,7 +23,8 @@ export const pagesOf = <T>(name: string, path: string, query: Query) =>
     getNextPageParam: ({ next_cursor: next }) => next,
     // The same rows stay while others load.
     placeholderData: (previous) => previous,
-  })
+  }),
+})
 
 /** Most pages of a list that are read as a whole. */
 const mostPages = 10

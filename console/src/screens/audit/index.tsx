@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { addressOf } from '../../api/ask.ts'
 import { RecordTable } from '../../parts/RecordTable.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { oneOf, useAddress } from '../../parts/search.ts'
@@ -38,7 +37,8 @@ export default function Audit() {
 function Trail() {
   const [search] = useAddress()
   const filters = useFilters()
-  const list = useRecords(auditList(filters))
+  const pages = auditList(filters)
+  const list = useRecords(pages)
   const columns = useColumns('sluice-columns-audit', allColumns)
   const check = useMutation({ mutationFn: verify })
   const [compares, setCompares] = useState(false)
@@ -61,12 +61,7 @@ function Trail() {
       {check.error && <Failure error={check.error} onRetry={() => check.mutate(check.variables)} />}
       {compares && <CompareCheckpoints onCompare={check.mutateAsync} onClose={() => setCompares(false)} />}
       <FilterBar fields={fieldsOf(useQuery(members).data)}>
-        <TableTools
-          columns={columns}
-          rows={list.rows ?? []}
-          file="audit.csv"
-          address={() => addressOf('/api/logs/audit', { ...filters, limit: 200 })}
-        />
+        <TableTools columns={columns} rows={list.rows ?? []} file="audit.csv" address={() => pages.address} />
       </FilterBar>
       <div className={classes.split} data-open={opened !== undefined}>
         <Changes list={list} isFiltered={Object.keys(filters).length > 0} columns={shown} />

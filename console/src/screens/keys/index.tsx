@@ -5,14 +5,9 @@ import { Button } from '../../parts/Button.tsx'
 import { Chosen } from '../../parts/Chosen.tsx'
 import { valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
-import { Page } from '../../parts/Page.tsx'
-import { RecordTable } from '../../parts/RecordTable.tsx'
-import { ListTools } from '../../parts/ListTools.tsx'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { useBuckets } from '../../parts/useBuckets.ts'
-import { useColumns } from '../../parts/useColumns.ts'
-import { useListAddress } from '../../parts/useListAddress.ts'
 import { useNames } from '../../parts/useNames.ts'
-import { useRecords } from '../../parts/useRecords.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { keyList, mayMakeKeys } from './api.ts'
 import { useSwitchKeys } from './change.ts'
@@ -23,55 +18,45 @@ import { words } from './words.ts'
 export default function Keys() {
   const isAdmin = useIsAdmin()
   const mayMake = useQuery(mayMakeKeys).data === true || isAdmin
-  const fields = useFilters()
-  const { query, isFiltered, order } = useListAddress(fields, ['-created_at', 'name', 'last_used_at', 'spent'])
   const navigate = useNavigate()
-  const list = useRecords(keyList(query))
-  const { ofKey } = useBuckets()
-  const columns = useColumns('sluice-columns-keys', columnsWith(ofKey))
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
   const switchKeys = useSwitchKeys()
-  const keys = list.rows?.filter(({ id }) => chosen.has(id)) ?? []
-  const add = mayMake && (
-    <Button look="primary" icon="plus" onClick={() => void navigate({ to: '/keys/new' })}>
-      {words.add}
-    </Button>
-  )
   return (
-    <Page title={words.title} actions={add}>
-      <ListTools
-        fields={fields}
-        search={words.search}
-        columns={columns}
-        rows={list.rows}
-        file="keys.csv"
-        path="/api/api-keys"
-        query={query}
-      />
-      <RecordTable
-        list={list}
-        height={320}
-        none={isFiltered ? words.emptyFiltered : isAdmin ? words.empty : words.emptyOwn}
-        caption={words.title}
-        columns={columns.shown}
-        idOf={({ id }) => id}
-        to={({ id }) => ({ to: `/keys/${encodeURIComponent(id)}` })}
-        order={order}
-        choice={
-          isAdmin
-            ? { chosen, choose, labelOf: ({ name, source }) => (source === 'file' ? undefined : words.choose(name)) }
-            : undefined
-        }
-      >
-        <Chosen
-          rows={keys}
-          label={words.chosen(keys.length)}
-          isOn={({ disabled }) => !disabled}
-          turn={(on) => switchKeys(keys, !on)}
-          onDone={() => choose(new Set())}
-        />
-      </RecordTable>
-    </Page>
+    <ListPage
+      name="keys"
+      words={isAdmin ? words : { ...words, empty: words.emptyOwn }}
+      actions={
+        mayMake && (
+          <Button look="primary" icon="plus" onClick={() => void navigate({ to: '/keys/new' })}>
+            {words.add}
+          </Button>
+        )
+      }
+      fields={useFilters()}
+      sorts={['-created_at', 'name', 'last_used_at', 'spent']}
+      list={keyList}
+      columns={columnsWith(useBuckets().ofKey)}
+      idOf={({ id }) => id}
+      to={({ id }) => ({ to: `/keys/${encodeURIComponent(id)}` })}
+      choice={
+        isAdmin
+          ? { chosen, choose, labelOf: ({ name, source }) => (source === 'file' ? undefined : words.choose(name)) }
+          : undefined
+      }
+    >
+      {(rows) => {
+        const keys = rows.filter(({ id }) => chosen.has(id))
+        return (
+          <Chosen
+            rows={keys}
+            label={words.chosen(keys.length)}
+            isOn={({ disabled }) => !disabled}
+            turn={(on) => switchKeys(keys, !on)}
+            onDone={() => choose(new Set())}
+          />
+        )
+      }}
+    </ListPage>
   )
 }
 

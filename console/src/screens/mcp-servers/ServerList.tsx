@@ -4,14 +4,9 @@ import { Button } from '../../parts/Button.tsx'
 import { asked } from '../../parts/CellMenu.tsx'
 import { valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
-import { Page } from '../../parts/Page.tsx'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { RecordName } from '../../parts/RecordName.tsx'
-import { RecordTable } from '../../parts/RecordTable.tsx'
 import type { Column } from '../../parts/Table.tsx'
-import { ListTools } from '../../parts/ListTools.tsx'
-import { useColumns } from '../../parts/useColumns.ts'
-import { useListAddress } from '../../parts/useListAddress.ts'
-import { useRecords } from '../../parts/useRecords.ts'
 import { serverList, status } from './api.ts'
 import type { McpServer, Status } from './api.ts'
 import { SessionsOf, StateOf, stateText, ToolsOf, toolsText } from './State.tsx'
@@ -70,38 +65,23 @@ const fields: readonly FilterField[] = [
 ]
 
 export function ServerList() {
-  const { query, isFiltered, order } = useListAddress(fields, ['name', 'created_at'])
-  const list = useRecords(serverList(query))
   const queries = useQueryClient()
-  const statusOf = ({ name }: McpServer) => queries.getQueryData(status(name).queryKey)
-  const columns = useColumns('sluice-columns-mcp-servers', columnsWith(statusOf))
   const [, change] = useAddress()
-  const add = (
-    <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
-      {words.add}
-    </Button>
-  )
   return (
-    <Page title={words.title} actions={add}>
-      <ListTools
-        fields={fields}
-        search={words.search}
-        columns={columns}
-        rows={list.rows}
-        file="mcp-servers.csv"
-        path="/api/mcp/servers"
-        query={query}
-      />
-      <RecordTable
-        list={list}
-        height={240}
-        none={isFiltered ? words.emptyFiltered : words.empty}
-        caption={words.title}
-        columns={columns.shown}
-        idOf={({ name }) => name}
-        to={({ name }) => ({ to: `/mcp-servers/${encodeURIComponent(name)}` })}
-        order={order}
-      />
-    </Page>
+    <ListPage
+      name="mcp-servers"
+      words={words}
+      actions={
+        <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
+          {words.add}
+        </Button>
+      }
+      fields={fields}
+      sorts={['name', 'created_at']}
+      list={serverList}
+      columns={columnsWith(({ name }) => queries.getQueryData(status(name).queryKey))}
+      idOf={({ name }) => name}
+      to={({ name }) => ({ to: `/mcp-servers/${encodeURIComponent(name)}` })}
+    />
   )
 }

@@ -4,16 +4,11 @@ import { Button } from '../../parts/Button.tsx'
 import { Chosen } from '../../parts/Chosen.tsx'
 import { valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
-import { Page } from '../../parts/Page.tsx'
-import { RecordTable } from '../../parts/RecordTable.tsx'
-import { ListTools } from '../../parts/ListTools.tsx'
-import { useColumns } from '../../parts/useColumns.ts'
-import { useListAddress } from '../../parts/useListAddress.ts'
-import { useRecords } from '../../parts/useRecords.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { useNames } from '../../parts/useNames.ts'
 import { modelList } from './api.ts'
 import { useSwitchModels } from './change.ts'
-import { columns as all } from './columns.tsx'
+import { columns } from './columns.tsx'
 import { words } from './words.ts'
 
 function useFilters(): readonly FilterField[] {
@@ -30,58 +25,47 @@ function useFilters(): readonly FilterField[] {
 
 /** What can be asked for, what it costs, and whether it is reachable. */
 export function ModelList() {
-  const fields = useFilters()
-  const { query, isFiltered, order } = useListAddress(fields, ['name', 'provider', 'created_at'])
-  const list = useRecords(modelList(query))
-  const columns = useColumns('sluice-columns-models', all)
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
   const switchModels = useSwitchModels()
-  const models = list.rows?.filter(({ name }) => chosen.has(name)) ?? []
   const [, change] = useAddress()
-  const actions = (
-    <>
-      <Button icon="reload" onClick={() => change({ sync: '1' }, { push: true })}>
-        {words.sync}
-      </Button>
-      <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
-        {words.add}
-      </Button>
-    </>
-  )
   return (
-    <Page title={words.title} actions={actions}>
-      <ListTools
-        fields={fields}
-        search={words.search}
-        columns={columns}
-        rows={list.rows}
-        file="models.csv"
-        path="/api/config/models"
-        query={query}
-      />
-      <RecordTable
-        list={list}
-        height={320}
-        none={isFiltered ? words.emptyFiltered : words.empty}
-        caption={words.title}
-        columns={columns.shown}
-        idOf={({ name }) => name}
-        to={({ name }) => ({ to: `/models/${encodeURIComponent(name)}` })}
-        order={order}
-        choice={{
-          chosen,
-          choose,
-          labelOf: ({ name, source }) => (source === 'file' ? undefined : words.boxOf(name)),
-        }}
-      >
-        <Chosen
-          rows={models}
-          label={words.chosen(models.length)}
-          isOn={({ enabled }) => enabled}
-          turn={(on) => switchModels(models, on)}
-          onDone={() => choose(new Set())}
-        />
-      </RecordTable>
-    </Page>
+    <ListPage
+      name="models"
+      words={words}
+      actions={
+        <>
+          <Button icon="reload" onClick={() => change({ sync: '1' }, { push: true })}>
+            {words.sync}
+          </Button>
+          <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
+            {words.add}
+          </Button>
+        </>
+      }
+      fields={useFilters()}
+      sorts={['name', 'provider', 'created_at']}
+      list={modelList}
+      columns={columns}
+      idOf={({ name }) => name}
+      to={({ name }) => ({ to: `/models/${encodeURIComponent(name)}` })}
+      choice={{
+        chosen,
+        choose,
+        labelOf: ({ name, source }) => (source === 'file' ? undefined : words.boxOf(name)),
+      }}
+    >
+      {(rows) => {
+        const models = rows.filter(({ name }) => chosen.has(name))
+        return (
+          <Chosen
+            rows={models}
+            label={words.chosen(models.length)}
+            isOn={({ enabled }) => enabled}
+            turn={(on) => switchModels(models, on)}
+            onDone={() => choose(new Set())}
+          />
+        )
+      }}
+    </ListPage>
   )
 }

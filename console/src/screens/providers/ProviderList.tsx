@@ -7,14 +7,9 @@ import { Button } from '../../parts/Button.tsx'
 import { asked } from '../../parts/CellMenu.tsx'
 import { valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
-import { Page } from '../../parts/Page.tsx'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { RecordName } from '../../parts/RecordName.tsx'
-import { RecordTable } from '../../parts/RecordTable.tsx'
 import type { Column } from '../../parts/Table.tsx'
-import { ListTools } from '../../parts/ListTools.tsx'
-import { useColumns } from '../../parts/useColumns.ts'
-import { useListAddress } from '../../parts/useListAddress.ts'
-import { useRecords } from '../../parts/useRecords.ts'
 import { State } from './State.tsx'
 import { words } from './words.ts'
 
@@ -25,7 +20,7 @@ const keyOf = ({ secrets = {}, has_api_key: has }: Provider): string => {
 const hostOf = ({ config = {} }: Provider): string =>
   [config['base_url'], config['preset'], config['region']].find((one) => typeof one === 'string') ?? '—'
 
-const all: readonly Column<Provider>[] = [
+const columns: readonly Column<Provider>[] = [
   {
     name: 'name',
     label: words.name,
@@ -68,37 +63,22 @@ function useFilters(): readonly FilterField[] {
 }
 
 export function ProviderList() {
-  const fields = useFilters()
-  const { query, isFiltered, order } = useListAddress(fields, ['name', 'created_at'])
-  const list = useRecords(providerList(query))
-  const columns = useColumns('sluice-columns-providers', all)
   const [, change] = useAddress()
-  const add = (
-    <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
-      {words.add}
-    </Button>
-  )
   return (
-    <Page title={words.title} actions={add}>
-      <ListTools
-        fields={fields}
-        search={words.search}
-        columns={columns}
-        rows={list.rows}
-        file="providers.csv"
-        path="/api/config/providers"
-        query={query}
-      />
-      <RecordTable
-        list={list}
-        height={240}
-        none={isFiltered ? words.emptyFiltered : words.empty}
-        caption={words.title}
-        columns={columns.shown}
-        idOf={({ name }) => name}
-        to={({ name }) => ({ to: `/providers/${encodeURIComponent(name)}` })}
-        order={order}
-      />
-    </Page>
+    <ListPage
+      name="providers"
+      words={words}
+      actions={
+        <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
+          {words.add}
+        </Button>
+      }
+      fields={useFilters()}
+      sorts={['name', 'created_at']}
+      list={providerList}
+      columns={columns}
+      idOf={({ name }) => name}
+      to={({ name }) => ({ to: `/providers/${encodeURIComponent(name)}` })}
+    />
   )
 }
