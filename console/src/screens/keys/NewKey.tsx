@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
 import { Card } from '../../parts/Card.tsx'
+import { Columns } from '../../parts/Columns.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { SecretOnce } from '../../parts/SecretOnce.tsx'
@@ -13,7 +14,6 @@ import type { KeyWithText } from './api.ts'
 import { useKeysPath, useShowKey } from './change.ts'
 import { keyFields } from './fields.ts'
 import { words } from './words.ts'
-import classes from './keys.module.css'
 
 /** Makes a key, and shows its text once. */
 export default function NewKey() {
@@ -33,9 +33,11 @@ export default function NewKey() {
     return <Page title={words.add}>{mayMake === false && <Forbidden what={words.onlyAdminsMake} />}</Page>
   return (
     <Page title={words.add}>
-      <Card className={classes.form}>
-        <SchemaForm fields={keyFields(isAdmin)} values={{}} save={save} />
-      </Card>
+      <Columns>
+        <Card>
+          <SchemaForm fields={keyFields(isAdmin)} values={{}} save={save} />
+        </Card>
+      </Columns>
       {made && (
         <SecretOnce
           title={words.newKey}

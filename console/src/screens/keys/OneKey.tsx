@@ -10,8 +10,8 @@ import { Declared } from '../../parts/Declared.tsx'
 import { Fact, Facts } from '../../parts/Facts.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { RecordTabs } from '../../parts/RecordTabs.tsx'
 import { Status } from '../../parts/Status.tsx'
-import { Tabs, useTab } from '../../parts/Tabs.tsx'
 import { UsageTable } from '../../parts/UsageTable.tsx'
 import { rateText } from '../../parts/rate-limit.ts'
 import { toast } from '../../parts/toast.tsx'
@@ -26,7 +26,6 @@ import { useChangeKey, useShowKey } from './change.ts'
 import { MomentOrNever, stateLooks, Tags } from './columns.tsx'
 import { keyFields, valuesOf } from './fields.ts'
 import { words } from './words.ts'
-import classes from './keys.module.css'
 
 /** One key: what it may do, what is left of its budgets, and what it was used for. */
 export default function OneKey() {
@@ -40,7 +39,12 @@ export default function OneKey() {
       actions={key && <Head record={key} />}
     >
       <Loaded query={query} height={420}>
-        {(record) => <Shown record={record} />}
+        {(record) => (
+          <RecordTabs label={record.name} settings={<Settings record={record} />} usage={<Usage id={record.id} />}>
+            <Budgets record={record} />
+            <AboutKey record={record} />
+          </RecordTabs>
+        )}
       </Loaded>
     </Page>
   )
@@ -63,31 +67,6 @@ function Head({ record }: { readonly record: Key }) {
       </ButtonLink>
       {mayChange && <Actions record={record} />}
     </>
-  )
-}
-
-function Shown({ record }: { readonly record: Key }) {
-  const [tab, setTab] = useTab(['settings', 'usage'])
-  return (
-    <div className={classes.columns}>
-      <div>
-        <Tabs
-          label={record.name}
-          tabs={[
-            { value: 'settings', label: shared.settings },
-            { value: 'usage', label: shared.usage },
-          ]}
-          value={tab}
-          onChange={setTab}
-        >
-          {tab === 'usage' ? <Usage id={record.id} /> : <Settings record={record} />}
-        </Tabs>
-      </div>
-      <div className={classes.side}>
-        <Budgets record={record} />
-        <AboutKey record={record} />
-      </div>
-    </div>
   )
 }
 

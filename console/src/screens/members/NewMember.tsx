@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
 import type { Json } from '../../form/schema.ts'
 import { Card } from '../../parts/Card.tsx'
+import { Columns } from '../../parts/Columns.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { SecretOnce } from '../../parts/SecretOnce.tsx'
@@ -11,7 +12,6 @@ import { addMember } from './api.ts'
 import { fieldsFor } from './fields.ts'
 import { useShowMember } from './useShowMember.ts'
 import { words } from './words.ts'
-import classes from './members.module.css'
 
 /** Adds a member. A password that was made is shown once. */
 export default function NewMember() {
@@ -30,9 +30,11 @@ export default function NewMember() {
   return (
     <Page title={words.add}>
       {isAdmin ? (
-        <Card className={classes.form}>
-          <SchemaForm fields={fieldsFor('added', body)} values={{}} save={save} onBody={setBody} />
-        </Card>
+        <Columns>
+          <Card>
+            <SchemaForm fields={fieldsFor('added', body)} values={{}} save={save} onBody={setBody} />
+          </Card>
+        </Columns>
       ) : (
         <Forbidden what={words.forbidden} />
       )}

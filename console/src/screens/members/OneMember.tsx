@@ -9,7 +9,7 @@ import { Card } from '../../parts/Card.tsx'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { Tabs, useTab } from '../../parts/Tabs.tsx'
+import { RecordTabs } from '../../parts/RecordTabs.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { UsageTable } from '../../parts/UsageTable.tsx'
 import { useBuckets } from '../../parts/useBuckets.ts'
@@ -39,7 +39,6 @@ function Shown() {
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(oneMember(id))
   const { data: member } = query
-  const [tab, setTab] = useTab(['settings', 'usage'])
   return (
     <Page
       title={member?.username ?? words.oneTitle}
@@ -57,25 +56,10 @@ function Shown() {
     >
       <Loaded query={query} height={420}>
         {(record) => (
-          <div className={classes.columns}>
-            <div>
-              <Tabs
-                label={record.username}
-                tabs={[
-                  { value: 'settings', label: shared.settings },
-                  { value: 'usage', label: shared.usage },
-                ]}
-                value={tab}
-                onChange={setTab}
-              >
-                {tab === 'usage' ? <Usage id={record.id} /> : <Settings member={record} />}
-              </Tabs>
-            </div>
-            <div className={classes.side}>
-              <Budgets member={record} />
-              <AboutMember member={record} />
-            </div>
-          </div>
+          <RecordTabs label={record.username} settings={<Settings member={record} />} usage={<Usage id={record.id} />}>
+            <Budgets member={record} />
+            <AboutMember member={record} />
+          </RecordTabs>
         )}
       </Loaded>
     </Page>

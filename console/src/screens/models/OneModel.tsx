@@ -10,8 +10,8 @@ import { Card } from '../../parts/Card.tsx'
 import { Declared } from '../../parts/Declared.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { RecordTabs } from '../../parts/RecordTabs.tsx'
 import { SwitchButton } from '../../parts/SwitchButton.tsx'
-import { Tabs, useTab } from '../../parts/Tabs.tsx'
 import { Tag } from '../../parts/Tag.tsx'
 import { toast, toastError } from '../../parts/toast.tsx'
 import { shared } from '../../words.ts'
@@ -30,7 +30,6 @@ import classes from './models.module.css'
 /** One model: its settings, the places that serve it, and what it was asked. */
 export function OneModel({ name }: { readonly name: string }) {
   const query = useQuery(oneModel(name))
-  const [tab, setTab] = useTab(['settings', 'usage'])
   const model = query.data
   const aside = model && (
     <>
@@ -43,25 +42,10 @@ export function OneModel({ name }: { readonly name: string }) {
     <Page title={name} aside={aside} actions={model && <Actions model={model} />}>
       <Loaded query={query} height={420}>
         {(record) => (
-          <div className={classes.columns}>
-            <div>
-              <Tabs
-                label={words.tabs(name)}
-                tabs={[
-                  { value: 'settings', label: words.settings },
-                  { value: 'usage', label: words.usage },
-                ]}
-                value={tab}
-                onChange={setTab}
-              >
-                {tab === 'usage' ? <Usage model={name} /> : <Settings model={record} />}
-              </Tabs>
-            </div>
-            <div className={classes.side}>
-              <Places model={record} />
-              <Facts model={record} />
-            </div>
-          </div>
+          <RecordTabs label={words.tabs(name)} settings={<Settings model={record} />} usage={<Usage model={name} />}>
+            <Places model={record} />
+            <Facts model={record} />
+          </RecordTabs>
         )}
       </Loaded>
     </Page>

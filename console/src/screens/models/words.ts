@@ -63,7 +63,6 @@ export const words = {
   pricingSources: { hand: 'by hand', sync: 'a list', list: 'the shipped list', none: 'nowhere' },
   ratio: 'Ratio',
   search: 'Find a model',
-  settings: 'Settings',
   share: 'Share',
   sources: { file: 'in file', database: 'made here' },
   sync: 'Sync',

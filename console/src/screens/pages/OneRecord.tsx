@@ -7,6 +7,7 @@ import { SchemaForm } from '../../form/SchemaForm.tsx'
 import { Values } from '../../form/Values.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
+import { Columns } from '../../parts/Columns.tsx'
 import { ConfirmName } from '../../parts/ConfirmName.tsx'
 import { Declared } from '../../parts/Declared.tsx'
 import { Fact, Facts } from '../../parts/Facts.tsx'
@@ -19,7 +20,6 @@ import { idOf, keysOf, recordOf, send, shownRow, stateOf } from './api.ts'
 import type { Row } from './api.ts'
 import { fieldIn, Value } from './columns.tsx'
 import { words } from './words.ts'
-import classes from './pages.module.css'
 
 interface OneRecordProps {
   readonly page: PluginPage
@@ -44,28 +44,31 @@ export function OneRecord({ page, id }: OneRecordProps) {
     >
       <Loaded query={query} height={420}>
         {(row) => (
-          <div className={page.facts.length > 0 ? classes.columns : classes.form}>
+          <Columns side={page.facts.length > 0 ? <FactsOf page={page} row={row} /> : undefined}>
             <Card>
               <Settings page={page} id={id} row={row} reload={query.refetch} />
             </Card>
-            {page.facts.length > 0 && (
-              <Card title={words.facts}>
-                <Facts>
-                  {page.facts.map((name) => {
-                    const field = fieldIn(page, name)
-                    return (
-                      <Fact key={name} name={field.label}>
-                        <Value field={field} value={row[name]} />
-                      </Fact>
-                    )
-                  })}
-                </Facts>
-              </Card>
-            )}
-          </div>
+          </Columns>
         )}
       </Loaded>
     </Page>
+  )
+}
+
+function FactsOf({ page, row }: { readonly page: PluginPage; readonly row: Row }) {
+  return (
+    <Card title={words.facts}>
+      <Facts>
+        {page.facts.map((name) => {
+          const field = fieldIn(page, name)
+          return (
+            <Fact key={name} name={field.label}>
+              <Value field={field} value={row[name]} />
+            </Fact>
+          )
+        })}
+      </Facts>
+    </Card>
   )
 }
 

@@ -6,6 +6,7 @@ import { fieldsOf } from '../../form/schema.ts'
 import type { Schema } from '../../api/json.ts'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
 import { Card } from '../../parts/Card.tsx'
+import { Columns } from '../../parts/Columns.tsx'
 import { Empty } from '../../parts/Empty.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -13,7 +14,6 @@ import { idOf, keysOf, recordOf, send } from './api.ts'
 import { OneRecord } from './OneRecord.tsx'
 import { RecordList } from './RecordList.tsx'
 import { words } from './words.ts'
-import classes from './pages.module.css'
 
 /** What the address says. */
 interface Place {
@@ -53,21 +53,23 @@ function NewRecord({ page, form }: { readonly page: PluginPage; readonly form: S
   const place = `/pages/${page.name}`
   return (
     <Page title={words.newIn(page.title)}>
-      <Card className={classes.form}>
-        <SchemaForm
-          fields={fieldsOf(form)}
-          values={{}}
-          save={async (body) => {
-            const made = await send(page, 'create', { body })
-            void queries.invalidateQueries({ queryKey: [keysOf(page), 'list'] })
-            if (made === undefined || page.key === null) return navigate({ to: place, search: {} })
-            const id = idOf(page, made)
-            queries.setQueryData(recordOf(page, id).queryKey, made)
-            return navigate({ to: `${place}/${encodeURIComponent(id)}`, search: {} })
-          }}
-          onCancel={() => void navigate({ to: place, search: true })}
-        />
-      </Card>
+      <Columns>
+        <Card>
+          <SchemaForm
+            fields={fieldsOf(form)}
+            values={{}}
+            save={async (body) => {
+              const made = await send(page, 'create', { body })
+              void queries.invalidateQueries({ queryKey: [keysOf(page), 'list'] })
+              if (made === undefined || page.key === null) return navigate({ to: place, search: {} })
+              const id = idOf(page, made)
+              queries.setQueryData(recordOf(page, id).queryKey, made)
+              return navigate({ to: `${place}/${encodeURIComponent(id)}`, search: {} })
+            }}
+            onCancel={() => void navigate({ to: place, search: true })}
+          />
+        </Card>
+      </Columns>
     </Page>
   )
 }
