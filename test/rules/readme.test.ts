@@ -13,7 +13,7 @@ import { startFolder } from '../support/folder.ts'
 import { registry } from './registry.ts'
 import { root } from './sources.ts'
 
-const pages = ['README.md', 'plugins/README.md', 'engine/README.md']
+const pages = ['README.md', 'docs/operator.md', 'plugins/README.md', 'engine/README.md']
 const read = (name: string) => readFileSync(join(root, name), 'utf8')
 
 /** The lines of a page's shell blocks, without comments. */
@@ -241,7 +241,7 @@ finally: [use: settle]
   })
 
   it('show a configuration without a mistake', async () => {
-    const [settings] = fencedBlocks(read('README.md'), ['yaml'])
+    const [settings] = fencedBlocks(read('docs/operator.md'), ['yaml'])
     const here = await sandbox({ 'config/sluice.yaml': settings?.text ?? '' })
     try {
       const keys = { OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'x', GROQ_API_KEY: 'x' }
