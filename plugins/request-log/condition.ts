@@ -13,8 +13,8 @@ export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuil
   const add = <T>(value: T | undefined, condition: (value: T) => RawBuilder<SqlBool>) => {
     if (value !== undefined) parts.push(condition(value))
   }
-  const isListed = dialect === 'sqlite' && !isDirect(filter)
-  const indexed = (column: string) => (isListed ? sql.raw(`+${column}`) : sql.ref(column))
+  const isElsewhere = dialect === 'sqlite' && !isOfOneKey(filter)
+  const indexed = (column: string) => (isElsewhere ? sql.raw(`+${column}`) : sql.ref(column))
   add(since, (at) => sql`at >= ${at}`)
   add(until, (at) => sql`at < ${at}`)
   add(endedSince, (at) => sql`ended >= ${at}`)
@@ -40,16 +40,18 @@ export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuil
   return parts.length === 0 ? sql`1 = 1` : sql.join(parts, sql` and `)
 }
 
+/** Whether an index leads to the rows of a filter at once. */
+export function isDirect(filter: RequestFilter): boolean {
+  const { search, words: { parent, trace_id: trace } = {} } = filter
+  return search !== undefined || parent !== undefined || trace !== undefined || isOfOneKey(filter)
+}
+
 /**
- * Whether an index leads to the rows of a filter at once. SQLite has no statistics of its indexes: it would use the one
- * of keys for every filter that names a key, and read every row of a busy key; the same of pipelines.
+ * Whether a filter names a key or a pipeline, and no more than times beside it. SQLite has no statistics of its indexes:
+ * it would use the one of keys for every filter that names a key, and read every row of a busy key; the same of
+ * pipelines.
  */
-export function isDirect({
-  search,
-  words: { parent, key, pipeline, ...others } = {},
-  ...filter
-}: RequestFilter): boolean {
-  if (search !== undefined || parent !== undefined) return true
+function isOfOneKey({ words: { key, pipeline, ...others } = {}, ...filter }: RequestFilter): boolean {
   const { since: _since, until: _until, withoutWords = {}, ...further } = filter
   const rest = [others, withoutWords, further].flatMap(Object.values).filter((value) => value !== undefined)
   const [values, ...more] = [key, pipeline].filter((value) => value !== undefined)

@@ -82,6 +82,7 @@ export async function describeRequest(
     ...given('tier', row.tier),
     ...given('reference', row.reference),
     ...given('part of', row.parent),
+    ...given('trace', row.trace_id),
     ...given('pipeline', row.pipeline),
     ...given('configuration', row.config_version),
     ...Object.entries(notes).map(([name, value]) => [

@@ -17,6 +17,7 @@ export const words = {
   tier: 'tier',
   parent: 'parent',
   pipeline: 'pipeline',
+  trace_id: 'trace_id',
 } as const
 
 export type Word = keyof typeof words
@@ -87,6 +88,7 @@ const leavable: QuerySchema = {
   tier: text('The tier that smart routing chose.'),
   parent: text('Id of the request that it belongs to.'),
   pipeline: text('The pipeline that served it.'),
+  trace_id: text('The trace that it is a part of, as 32 hexadecimal digits.'),
 }
 
 /** The query parameters of a filter, without its times. */

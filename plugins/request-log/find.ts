@@ -44,6 +44,7 @@ const listed = [
   'parent',
   'tier',
   'tags',
+  'trace_id',
 ] as const satisfies readonly (keyof RequestsTable)[]
 
 /** A row without the columns that only the details of a request show. */

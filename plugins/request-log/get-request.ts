@@ -9,15 +9,22 @@ export default defineAction({
   route: 'GET /api/logs/:id',
   access: { role: 'viewer' },
   answer: detailShape,
-  uses: ['requests', 'api_keys', 'routing_records'],
-  async run({ params: { id }, principal }, { requests, api_keys: keys, routing_records: routing }) {
+  uses: ['requests', 'api_keys', 'routing_records', 'trace_links'],
+  async run(
+    { params: { id }, principal },
+    { requests, api_keys: keys, routing_records: routing, trace_links: traces },
+  ) {
     const own = ownKeysOf(principal, keys)
     const row = await requests.row(id)
     if (!row || (own && !own.includes(row.key_id ?? ''))) throw notFound(id)
     // A key may have changed hands: what it was used for before is not for its next owner.
     const isOwn = own === undefined || row.member_id === principal.id
     const capture = isOwn ? await requests.captured(row.id) : undefined
-    const shown = detail(row, await requests.partsOf(row.id), await routing.label(row.id))
+    const shown = detail(row, {
+      children: await requests.partsOf(row.id),
+      label: await routing.label(row.id),
+      traceUrl: row.trace_id === null ? undefined : traces.linkOf(row.trace_id),
+    })
     return { ...shown, capture: capture ? { ...capture } : null }
   },
 })

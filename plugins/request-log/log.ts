@@ -94,6 +94,7 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
     parent: scope.parent ?? null,
     tier: textOf(scope.notes.get('routing_tier')),
     failedProviders: failedIn(slots, scope),
+    traceId: traceIdOf(scope),
     tags: principal?.tags,
     ended: Date.now(),
     pipeline: host.pipeline.name,
@@ -245,6 +246,11 @@ function read({ measurement }: Slots, { log }: Host): Metered & { readonly losse
 /** The client's request id, if it is harmless in a log and a header. */
 function referenceOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null
+}
+
+/** The second field of a valid `traceparent`. */
+function traceIdOf({ trace }: Scope): string | null {
+  return trace === undefined ? null : trace.traceparent.slice(3, 35)
 }
 
 /** Milliseconds, to the microsecond. */

@@ -43,6 +43,8 @@ export interface LogRow {
   readonly tier: string | null
   /** Providers that failed it, also where another one answered; undefined: none did. */
   readonly failedProviders: readonly string[] | undefined
+  /** The trace that the exchange is a part of: 32 hexadecimal digits. */
+  readonly traceId: string | null
   /** Tags of the key. */
   readonly tags: Readonly<Record<string, string>> | undefined
   /** When the row was made, in milliseconds since 1970. */
@@ -108,6 +110,7 @@ export function columnsOf(
     savings_micros: count(row.savingsMicros),
     pipeline: row.pipeline,
     failed_providers: row.failedProviders ? JSON.stringify(row.failedProviders) : null,
+    trace_id: row.traceId,
     charged_at: charge?.at ?? null,
     charged_micros: charge?.micros ?? null,
     charged_overrun: charge?.overrun ?? null,

@@ -51,6 +51,7 @@ const itemFields = {
   tier: orNull.text('The tier that smart routing chose.'),
   tags: shape.map({ type: 'string' }, 'The tags of the API key.'),
   parent: orNull.text('Id of the request that it belongs to.'),
+  trace_id: orNull.text('The trace that it is a part of.'),
 }
 
 /** JSON Schema of what sums are told apart by: a name, or an id with its name; null: there is none. */
@@ -121,6 +122,7 @@ export const detailShape = shape.object({
   ),
   headers: shape.map({ type: 'string' }, 'Headers of the client.'),
   address: orNull.text('The IP address of the client.'),
+  trace_url: orNull.text('Where its trace is shown.'),
   config_version: orNull.text('Version of the configuration that served it.'),
   children: shape.list(
     shape.object({ id: shape.text('Its id.'), type: shape.text('Its type.'), cost: orNull.number('Its cost in USD.') }),
@@ -187,6 +189,7 @@ export function listItem(row: ListedRow): JsonObject {
     tier: row.tier,
     tags: (row.tags === null ? undefined : parsedObject(row.tags)) ?? {},
     parent: row.parent,
+    trace_id: row.trace_id,
   }
 }
 
@@ -211,7 +214,18 @@ function usd(micros: number | null): number | null {
 type Label = NonNullable<Awaited<ReturnType<Services['routing_records']['label']>>>
 
 /** All of a request but its captured bodies. */
-export function detail(row: RequestsTable, children: readonly ListedRow[], label: Label | undefined): JsonObject {
+export function detail(
+  row: RequestsTable,
+  {
+    children,
+    label,
+    traceUrl,
+  }: {
+    readonly children: readonly ListedRow[]
+    readonly label: Label | undefined
+    readonly traceUrl: string | undefined
+  },
+): JsonObject {
   const metadata = parsedObject(row.metadata) ?? {}
   const { times: _times, laps: _laps, tries, losses, routing, charged, headers, address, ...notes } = metadata
   const { error_message: message, error_at: at, upstream_id: id, upstream_model: model, stop, ...others } = notes
@@ -230,6 +244,7 @@ export function detail(row: RequestsTable, children: readonly ListedRow[], label
     error_detail: message === undefined && at === undefined ? null : { message: message ?? null, at: at ?? null },
     headers: headers ?? {},
     address: address ?? null,
+    trace_url: traceUrl ?? null,
     config_version: row.config_version,
     children: children.map((child) => ({ id: child.id, type: child.type, cost: usd(child.cost_micros) })),
     charged: charged ?? [],

@@ -44,6 +44,8 @@ export interface RequestsTable {
   pipeline: string | null
   /** JSON list of the providers that failed the request, also where another one answered; null: none did. */
   failed_providers: string | null
+  /** The trace that the exchange is a part of (W3C Trace Context), as 32 hexadecimal digits; null: of none. */
+  trace_id: string | null
   /** The charge of the exchange, if it goes with the row: when, micro-USD, and tenths of the estimate. */
   charged_at: number | null
   charged_micros: number | null
@@ -243,6 +245,20 @@ const charges: ServiceMigration = {
   },
 }
 
+/** Few requests belong to a trace, or all of them do: each has its own. */
+const traces: ServiceMigration = {
+  name: '0012-traces',
+  async up(queries) {
+    await queries.schema.alterTable('requests').addColumn('trace_id', 'text').execute()
+    await queries.schema
+      .createIndex('requests_trace_id')
+      .on('requests')
+      .column('trace_id')
+      .where('trace_id', 'is not', null)
+      .execute()
+  },
+}
+
 export const migrations = [
   table,
   columns,
@@ -254,4 +270,5 @@ export const migrations = [
   unsummedRows,
   failedProviders,
   charges,
+  traces,
 ]

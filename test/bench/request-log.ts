@@ -60,6 +60,7 @@ function rowOf(index: number): RequestsTable {
     savings_micros: null,
     pipeline: 'chat-completions',
     failed_providers: null,
+    trace_id: null,
     charged_at: null,
     charged_micros: null,
     charged_overrun: null,

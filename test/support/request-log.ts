@@ -64,6 +64,7 @@ export function logRow(id: string, changes: Partial<LogRow> = {}): LogRow {
     ended: 1_700_000_000_100,
     pipeline: 'chat-completions',
     failedProviders: undefined,
+    traceId: '0af7651916cd43dd8448eb211c80319c',
     laps: [],
     metadata: { times: { call: 90.5 } },
     ...changes,

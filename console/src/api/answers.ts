@@ -341,6 +341,8 @@ export interface Answers {
     }
     /** Id of the request that it belongs to. */
     parent: string | null
+    /** The trace that it is a part of. */
+    trace_id: string | null
     /** Milliseconds of its stages, by their names. */
     times: {
       [k: string]: number
@@ -593,6 +595,8 @@ export interface Answers {
     }
     /** The IP address of the client. */
     address: string | null
+    /** Where its trace is shown. */
+    trace_url: string | null
     /** Version of the configuration that served it. */
     config_version: string | null
     /** The requests that belong to it. */
@@ -2757,6 +2761,8 @@ export interface RequestsAnswer {
   }
   /** Id of the request that it belongs to. */
   parent: string | null
+  /** The trace that it is a part of. */
+  trace_id: string | null
 }
 export interface BreakersAnswer {
   /** How many breakers were closed. */
@@ -3266,6 +3272,11 @@ export interface Settings {
       labels: string[]
       /** Values of each further label; beyond, "other" stands there. */
       max_series: number
+    }
+    /** Where the traces of requests are shown. */
+    traces: {
+      /** Link at each request of the log, such as https://traces.example/trace/{trace_id}; empty: none. */
+      url: string
     }
   }
   /** Policy for web searches by the provider that a client requests. */

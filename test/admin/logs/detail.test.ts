@@ -16,6 +16,7 @@ const further = [
   'error_detail',
   'headers',
   'address',
+  'trace_url',
   'config_version',
   'children',
   'charged',
@@ -61,11 +62,12 @@ describe('GET /api/logs/:id', () => {
       expect(status, JSON.stringify(body)).to.equal(200)
       return body
     }
-    const send = async (body: object, key = gateway.own.text) => {
+    const send = async (body: object, key = gateway.own.text, more: Record<string, string> = {}) => {
       const response = await gateway.post('/v1/chat/completions', body, {
         authorization: `Bearer ${key}`,
         'x-team': 'search sk-canary-0123456789',
         'x-request-id': 'mine',
+        ...more,
       })
       await response.text()
       await gateway.engine.flush()
@@ -144,6 +146,34 @@ describe('GET /api/logs/:id', () => {
       expect(at).to.match(/pipelines\/route\.yaml:\d+:\d+ \(resolve\)$/)
       const spans = shown['spans'] as unknown as Span[]
       expect(spans.find(({ path }) => path === 'route/resolve')).to.include({ outcome: 'failed', attempt: null })
+    })
+
+    it('shows the trace that it is a part of, and where it is seen', async () => {
+      const trace = '0af7651916cd43dd8448eb211c80319c'
+      const traced = (parent: string) =>
+        send({ model: 'second', messages }, gateway.own.text, { traceparent: `00-${trace}-${parent}-01` })
+      const setUrl = (url: string) => gateway.asAdmin('PATCH /api/config/server/telemetry', { traces: { url } })
+      upstream.answer({ body: chatAnswer }, { body: chatAnswer }, { body: chatAnswer }, { body: chatAnswer })
+      const ids = [await traced('b7ad6b7169203331'), await traced('00f067aa0ba902b7')]
+      const [first = ''] = ids
+      expect(await detailOf(first)).to.include({ trace_id: trace, trace_url: null })
+      for (const [url, message] of [
+        ['https://traces.example/trace', 'must contain {trace_id}'],
+        ['http://traces.example/{trace_id}', 'must be an address with https, or with http on this machine'],
+        ['data:text/html,{trace_id}', 'must be an address with https, or with http on this machine'],
+      ] as const) {
+        const { status, body } = await setUrl(url)
+        expect(status, url).to.equal(422)
+        expect(JSON.stringify(body)).to.include(message).and.include('traces.url')
+      }
+      expect((await setUrl('https://traces.example/trace/{trace_id}?tab=1')).status).to.equal(200)
+      expect(await detailOf(first)).to.include({ trace_url: `https://traces.example/trace/${trace}?tab=1` })
+      expect((await setUrl('http://127.0.0.1:16686/trace/{trace_id}')).status).to.equal(200)
+      expect(await detailOf(first)).to.include({ trace_url: `http://127.0.0.1:16686/trace/${trace}` })
+      const alone = [await send({ model: 'second', messages }), await traced('0'.repeat(16))]
+      for (const id of alone) expect(await detailOf(id)).to.include({ trace_id: null, trace_url: null })
+      expect(await gateway.ids(`?trace_id=${trace}`)).to.have.members(ids)
+      expect(await gateway.ids(`?trace_id=${trace.toUpperCase()}`)).to.deep.equal([])
     })
 
     it('shows losses, children, what was charged, how it was routed, and other notes', async () => {

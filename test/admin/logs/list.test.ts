@@ -32,6 +32,7 @@ function manyRows(own: string): RequestsTable[] {
       reference: index === 7 ? 'ref-7' : null,
       parent: index > 50 ? 'row-50' : null,
       tier: value(index, ['SIMPLE', 'COMPLEX', null]),
+      trace_id: value(index, ['a'.repeat(32), null, 'b'.repeat(32)]),
       failed_providers: value(index, [null, '["acme"]', null, '["acm\\"e","other","acme"]', '["other"]']),
       pipeline: value(index, ['chat-completions', 'gemini', null]),
       tags: value(index, [
@@ -87,6 +88,8 @@ const filters: Readonly<Record<string, Fits>> = {
   'pipeline=gemini': ({ pipeline }) => pipeline === 'gemini',
   'parent=row-50': ({ parent }) => parent === 'row-50',
   'parent=row-50&type=chat': ({ parent, type }) => parent === 'row-50' && type === 'chat',
+  [`trace_id=${'a'.repeat(32)}`]: ({ trace_id: trace }) => trace === 'a'.repeat(32),
+  [`trace_id=${'a'.repeat(32)}&type=judge`]: () => false,
   'search=row-07': ({ id }) => id === 'row-07',
   'search=ref-7': ({ reference }) => reference === 'ref-7',
   'search=ref': () => false,
@@ -109,6 +112,7 @@ const filters: Readonly<Record<string, Fits>> = {
   'not_error=upstream_error': ({ error }) => error !== 'upstream_error',
   'not_tier=SIMPLE&not_tier=COMPLEX': ({ tier }) => tier === null,
   'not_parent=row-50': ({ parent }) => parent !== 'row-50',
+  [`not_trace_id=${'a'.repeat(32)}`]: ({ trace_id: trace }) => trace !== 'a'.repeat(32),
   'not_pipeline=gemini': ({ pipeline }) => pipeline !== 'gemini',
   'not_tag=team:a&not_tag=x:y': (row) => !tagged('team', 'a')(row),
 }
@@ -137,6 +141,7 @@ const fields = [
   'tier',
   'tags',
   'parent',
+  'trace_id',
 ]
 
 describe('GET /api/logs', () => {
@@ -185,6 +190,7 @@ describe('GET /api/logs', () => {
         tier: 'MEDIUM',
         tags: '{"team":"a"}',
         parent: 'other',
+        trace_id: 'a'.repeat(32),
         stream: 1,
       }
       const none = {
@@ -228,6 +234,7 @@ describe('GET /api/logs', () => {
         tier: 'MEDIUM',
         tags: { team: 'a' },
         parent: 'other',
+        trace_id: 'a'.repeat(32),
       })
       expect(second).to.deep.equal({
         ...Object.fromEntries(fields.map((field) => [field, null])),

@@ -28,6 +28,8 @@ const indexes: Readonly<Record<string, string>> = {
   'pipeline=p': 'INDEX requests_pipeline_at',
   'pipeline=p&since=2026-11-01T00:00:00Z': 'INDEX requests_pipeline_at',
   'parent=p': 'INDEX requests_parent',
+  'trace_id=t': 'INDEX requests_trace_id',
+  'trace_id=t&key=k&model=m': 'INDEX requests_trace_id',
   'failed_provider=p': 'INDEX requests_failed_providers',
   'failed_provider=p&key=k': 'INDEX requests_failed_providers',
   'failed_provider=p&pipeline=q&model=m': 'INDEX requests_failed_providers',

@@ -60,6 +60,7 @@ export function rowWith(id: string, fields: Partial<RequestsTable> = {}): Reques
     ended: start + 50,
     pipeline: null,
     failed_providers: null,
+    trace_id: null,
     charged_at: null,
     charged_micros: null,
     charged_overrun: null,

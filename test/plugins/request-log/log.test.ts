@@ -118,6 +118,7 @@ describe('plugins/request-log/log', () => {
       parent: null,
       tier: 'SIMPLE',
       failedProviders: undefined,
+      traceId: null,
       tags: undefined,
       pipeline: 'p',
       laps: [lap],

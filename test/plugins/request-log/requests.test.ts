@@ -46,6 +46,7 @@ const row: LogRow = {
   parent: 'old',
   tier: null,
   tags: undefined,
+  traceId: null,
   ended: 2_006,
   pipeline: 'chat-completions',
   failedProviders: undefined,
@@ -105,6 +106,7 @@ function contract(fresh: () => Promise<string>): void {
           'requests_judged',
           'requests_failed_providers',
           'requests_reference',
+          'requests_trace_id',
           ...further,
         ])
       } finally {
