@@ -105,6 +105,32 @@ describe('console/request', () => {
     expect(await page.locator('main img').count()).to.equal(0)
   })
 
+  it('shows its trace, leads to where that is seen, and the list finds what belongs to it', async () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c'
+    upstream.answer({ body: chatAnswer }, { body: chatAnswer })
+    await ask({ model: 'sable-mid' })
+    const id = await ask({ model: 'sable-mid' }, { traceparent: `00-${trace}-b7ad6b7169203331-01` })
+    const page = await rig.signedIn('admin', `/logs/${id}`)
+    const metadata = region(page, 'Metadata')
+    await metadata.getByText(trace).waitFor()
+    expect(await metadata.getByRole('link', { name: trace }).count()).to.equal(0)
+    await metadata.getByRole('button', { name: 'Copy Trace' }).click()
+    await until(async () => (await page.evaluate('navigator.clipboard.readText()')) === trace)
+    const traces = { url: 'https://traces.example/trace/{trace_id}' }
+    expect((await rig.gateway.asAdmin('PATCH /api/config/server/telemetry', { traces })).status).to.equal(200)
+    await page.reload()
+    const link = metadata.getByRole('link', { name: trace })
+    await link.waitFor()
+    expect(await link.getAttribute('href')).to.equal(`https://traces.example/trace/${trace}`)
+    expect(await link.getAttribute('rel')).to.equal('noreferrer')
+    await page.goto(`/logs?trace_id=${trace}`)
+    await page.getByRole('button', { name: `Remove filter: Trace is ${trace}` }).waitFor()
+    const rows = page.getByRole('table', { name: 'Requests' }).locator('tbody tr[aria-rowindex]')
+    await until(async () => (await rows.count()) === 1)
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    await page.getByRole('combobox', { name: 'Field' }).selectOption('Trace')
+  })
+
   it('says why a request failed, and how to read more about it', async () => {
     upstream.answer({ status: 400, body: { error: { message: hostile } } })
     const id = await ask({ model: 'sable-mid' })

@@ -12,6 +12,7 @@ import classes from './request.module.css'
 export function Metadata({ request }: { readonly request: Detail }) {
   const { id, reference, parent, upstream, address, config_version: version, children, tags, metadata } = request
   const { names } = words
+  const { trace_id: trace, trace_url: traceUrl } = request
   const notes = Object.entries(metadata).filter(([name, value]) => name !== 'routing_reasoning' && value !== null)
   return (
     <Card title={words.more}>
@@ -25,6 +26,7 @@ export function Metadata({ request }: { readonly request: Detail }) {
             <Link to={`/logs/${parent}`}>{shortId(parent)}</Link>
           </Pair>
         )}
+        <Copied label={names.trace} text={trace} to={traceUrl ?? undefined} />
         <Copied label={names.upstreamId} text={upstream?.id ?? null} />
         <Copied label={names.upstreamModel} text={upstream?.model ?? null} />
         {upstream?.stop != null && <Pair label={names.stop}>{upstream.stop}</Pair>}
@@ -65,12 +67,39 @@ function Pair({ label, children }: { readonly label: string; readonly children: 
   )
 }
 
-function Copied({ label, text }: { readonly label: string; readonly text: string | null }) {
+interface CopiedProps {
+  readonly label: string
+  readonly text: string | null
+  /** Where another tool shows it. */
+  readonly to?: string | undefined
+}
+
+function Copied({ label, text, to }: CopiedProps) {
   if (text === null) return null
   return (
     <Pair label={label}>
-      <code>{text}</code>
+      {to === undefined ? (
+        <code>{text}</code>
+      ) : (
+        <OutsideLink to={to}>
+          <code>{text}</code>
+        </OutsideLink>
+      )}
       <CopyButton text={text} what={label} />
     </Pair>
+  )
+}
+
+/** Where a link may lead: any other scheme could run a script here. */
+const schemes = ['https:', 'http:']
+
+/** A link to another site, in a tab of its own; an address that is none, or of another scheme, leads nowhere. */
+function OutsideLink({ to, children }: { readonly to: string; readonly children: ReactNode }) {
+  const url = URL.parse(to)
+  if (url === null || !schemes.includes(url.protocol)) return children
+  return (
+    <a href={url.href} target="_blank" rel="noreferrer">
+      {children}
+    </a>
   )
 }

@@ -86,6 +86,13 @@ export const columns: readonly Column<Entry>[] = [
   of({ name: 'tries', cell: ({ attempts }) => attempts, text: ({ attempts }) => attempts, number: true, spare: true }),
   of({ name: 'reference', cell: ({ reference }) => reference, text: ({ reference }) => reference, spare: true }),
   of({
+    name: 'trace',
+    cell: ({ trace_id: trace }) => trace,
+    text: ({ trace_id: trace }) => trace,
+    filter: ({ trace_id: trace }) => asked('trace_id', trace),
+    spare: true,
+  }),
+  of({
     name: 'tokens',
     cell: ({ usage }) => count(usage?.total),
     text: ({ usage }) => usage?.total ?? null,

@@ -62,6 +62,7 @@ export function fieldsOf({ types: used, keys, models, providers, members }: Sugg
     { name: 'protocol', label: fields.protocol, typed: true, example: 'messages' },
     { name: 'pipeline', label: fields.pipeline, typed: true, example: 'chat-completions' },
     { name: 'parent', label: fields.parent, typed: true },
+    { name: 'trace_id', label: fields.trace, typed: true },
     { name: 'search', label: fields.search, typed: true },
   ].map((field) => ({ ...field, leavable: leavable.includes(field.name) }))
 }
@@ -83,6 +84,7 @@ const leavable = [
   'protocol',
   'pipeline',
   'parent',
+  'trace_id',
 ]
 
 /** What an address may hold. */
@@ -94,7 +96,7 @@ export const isFiltered = (search: Search): boolean => names.some((name) => name
 export function filtersIn(search: Search): Query {
   const given = names.filter((name) => name in search).map((name) => [name, allOf(search, name)] as const)
   const filters: Query = Object.fromEntries(given)
-  // One request by its id, the parts of one, or all of a pipeline are shown whatever their type is.
-  if (['type', 'search', 'parent', 'pipeline'].some((name) => name in filters)) return filters
+  // One request by its id, the parts of one, all of a trace or of a pipeline are shown whatever their type is.
+  if (['type', 'search', 'parent', 'trace_id', 'pipeline'].some((name) => name in filters)) return filters
   return { ...filters, not_type: [...allOf(search, 'not_type'), ...hidden] }
 }

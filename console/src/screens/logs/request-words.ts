@@ -89,6 +89,7 @@ export const words = {
     id: 'Id',
     reference: 'Reference',
     parent: 'Part of',
+    trace: 'Trace',
     upstreamId: 'Id at the provider',
     upstreamModel: 'Model at the provider',
     stop: 'Stopped by',

@@ -20,6 +20,7 @@ export const words = {
     error: 'Error',
     tries: 'Tries',
     reference: 'Reference',
+    trace: 'Trace',
   },
   fields: {
     status: 'Status',
@@ -40,6 +41,7 @@ export const words = {
     protocol: 'Protocol',
     pipeline: 'Pipeline',
     parent: 'Part of request',
+    trace: 'Trace',
     search: 'Id or reference',
   },
   results: { completed: 'completed', client_closed: 'client left', refused: 'refused', failed: 'failed' },
