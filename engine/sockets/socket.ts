@@ -6,6 +6,7 @@ import type { WebSocket } from 'ws'
 import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Principal } from '../spec/principal.ts'
+import type { ToldSocket } from '../spec/telling.ts'
 import { hasBody } from '../http/body.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import type { Edge } from '../http/edge.ts'
@@ -15,6 +16,7 @@ import { suspicious } from '../http/guard.ts'
 import { refuseRaw } from '../http/raw.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import type { Upgrades } from '../http/server.ts'
+import { sockets } from '../telling/channels.ts'
 import { admit, currentEdge, isCrossSite, routeAt, upgradeOf } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import { errorMessage } from './socket-message.ts'
@@ -76,7 +78,7 @@ export class Sockets implements Upgrades {
     this.#server = new WebSocketServer({ ...shared, maxPayload: message })
     this.#door = new WebSocketServer({ ...shared, maxPayload: refusedMessage })
     const servers = { open: this.#server, door: this.#door }
-    this.#exchanges = new SocketExchanges(options, servers, (socket, peer) => this.#join(socket, peer))
+    this.#exchanges = new SocketExchanges(options, servers, (socket, peer) => this.#join(socket, peer, 'relay'))
     this.#refused = new Tally(refusedPerAddress)
     this.#addresses = new Tally(perAddress)
     this.#keys = new Tally(perKey)
@@ -135,7 +137,7 @@ export class Sockets implements Upgrades {
       const { share } = visitor
       if (relay) return this.#exchanges.run({ request, stream, head, upgrade, share })
       this.#server.handleUpgrade(request, stream, head, (socket) =>
-        this.#join(socket, new Peer(socket, stream, upgrade, share, this.#options)),
+        this.#join(socket, new Peer(socket, stream, upgrade, share, this.#options), 'messages'),
       )
       return
     }
@@ -192,9 +194,11 @@ export class Sockets implements Upgrades {
     return { share: shares.of(principal, upgrade.remote) }
   }
 
-  #join(socket: WebSocket, peer: AnyPeer): void {
+  #join(socket: WebSocket, peer: AnyPeer, carries: ToldSocket['carries']): void {
     this.#peers.add(peer)
+    const over = sockets.heard ? sockets.begin({ carries }) : undefined
     socket.on('close', () => {
+      over?.()
       this.#peers.delete(peer)
       if (this.#peers.size === 0) this.#emptied()
     })

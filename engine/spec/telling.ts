@@ -15,6 +15,7 @@ export interface Told {
   attempt: ToldAttempt
   call: ToldCall
   reload: ToldReload
+  socket: ToldSocket
 }
 
 /**
@@ -162,4 +163,10 @@ export interface ToldReload extends ToldEnd {
   result?: 'live' | 'refused' | 'unchanged'
   /** Number of findings. */
   findings?: number
+}
+
+/** A WebSocket of a client, while it is open. */
+export interface ToldSocket extends ToldEnd {
+  /** What it carries, as its pipeline says: requests, or one exchange. */
+  readonly carries: 'messages' | 'relay'
 }

@@ -68,6 +68,7 @@ export const stages = new Channels<Told['stage']>('stage')
 export const attempts = new Channels<Told['attempt']>('attempt')
 export const calls = new Channels<Told['call']>('call')
 export const reloads = new Channels<Told['reload']>('reload')
+export const sockets = new Channels<Told['socket']>('socket')
 
 /** A loaded configuration with all its findings. */
 interface Read {

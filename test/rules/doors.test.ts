@@ -269,6 +269,7 @@ const promised = {
       ToldExchange
       ToldReload
       ToldReply
+      ToldSocket
       ToldStage
       Tool
       ToolCall

@@ -1,7 +1,9 @@
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { WebSocket } from 'ws'
 import type { Told, ToldEnd } from '../../../engine/index.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
@@ -13,7 +15,7 @@ import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { chatAnswer, chatFrames } from '../../service/streams.ts'
 
 const here = import.meta.dirname
-const kinds = ['exchange', 'stage', 'attempt', 'call', 'reload'] as const satisfies (keyof Told)[]
+const kinds = ['exchange', 'stage', 'attempt', 'call', 'reload', 'socket'] as const satisfies (keyof Told)[]
 const messages = [{ role: 'user', content: 'The treasure lies under the oak.' }]
 
 /** Hears everything that is told, in its order. */
@@ -167,6 +169,18 @@ describe('seams/counter', () => {
       expect(new Set(stages.map(({ exchange: one }) => one))).to.deep.equal(new Set([id]))
       expect(stages.at(-1)).to.include({ stage: 'log', pipeline: 'chat-completions' })
       expect(stages.at(-1)?.at).to.match(/chat-completions\.yaml:\d+:\d+$/)
+    })
+
+    it('tells of a socket while it is open', async () => {
+      const headers = { authorization: `Bearer ${gateway.key}` }
+      const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/responses`, { headers })
+      await once(socket, 'open')
+      await until(() => ear.of('socket', 'start').length === 1)
+      expect(ear.of('socket', 'end')).to.deep.equal([])
+      socket.close()
+      await until(() => ear.of('socket', 'end').length === 1)
+      expectWhole()
+      expect(ear.of('socket', 'end')[0]).to.include({ carries: 'messages' })
     })
 
     it('ends a call with the last byte of its answer', async () => {

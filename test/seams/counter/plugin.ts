@@ -31,6 +31,7 @@ const counter = defineService({
       stage: ({ stage, error }) => add('stages', { stage, error: error?.code }),
       attempt: ({ model, error }) => add('attempts', { model, error: error?.code }),
       call: ({ provider, status, error }) => add('calls', { provider, status, error: error?.code }),
+      socket: ({ carries }) => add('sockets', { carries }),
       reload: ({ result }) => add('reloads', { result }),
     }
     const listening = Object.entries(listeners) as [keyof Told, (message: unknown) => void][]
