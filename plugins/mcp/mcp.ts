@@ -53,7 +53,7 @@ export default defineService({
   section: 'mcp_security',
   settings: mcpSecurity,
   check: checkMcpSecurity,
-  uses: ['mcp_servers', 'api_keys'],
+  uses: ['mcp_servers', 'api_keys', 'metrics'],
   open(host) {
     const keep = new Keep()
     let current: ReadonlyMap<string, Server> = new Map()
@@ -69,7 +69,7 @@ export default defineService({
     }
     const sessions = new Sessions(host, { expired, admits })
     return {
-      configure(settings, { mcp_servers: allowed, api_keys }, { records, catalog, listen, isDeclared }) {
+      configure(settings, { mcp_servers: allowed, api_keys, metrics }, { records, catalog, listen, isDeclared }) {
         const lease = keep.lease()
         let review: ToolReview | undefined
         const opening = { settings, host, lease, catalog, isDeclared }
@@ -108,6 +108,7 @@ export default defineService({
               if (servers.get(name)?.identity !== identity) upstream.retire?.()
             current = servers
             keys = api_keys
+            measure(metrics, sessions, servers)
           },
           close: () => lease.close(),
         }
@@ -119,6 +120,23 @@ export default defineService({
     }
   },
 })
+
+/** Measures the sessions that this process knows. */
+function measure(
+  metrics: Services['metrics'],
+  sessions: Pick<Sessions, 'count'>,
+  servers: ReadonlyMap<string, Pick<Server, 'identity'>>,
+): void {
+  const known = metrics.gauge({
+    name: 'sluice_mcp_sessions',
+    help: 'Sessions of clients with an MCP server; one that several processes have served counts in each.',
+    labels: { server: { records: 'mcp_server' } },
+    across: 'sum',
+  })
+  metrics.onRead('mcp', () => {
+    for (const [server, { identity }] of servers) known({ server }).set(sessions.count({ server, identity }))
+  })
+}
 
 /**
  * Whether an API key may use a server; undefined: there is no such key any more. A program takes memory and processes of

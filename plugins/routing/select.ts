@@ -74,6 +74,8 @@ export default defineStage({
       tellReasons(tier, reasons, scope)
       const estimate = estimateOf(choice, settings, catalog)
       if (!preview) {
+        const degraded = notes.some((note) => note.startsWith('degraded='))
+        routing.decided({ mode, tier, model: chosen.model, degraded })
         experience.pulled({ model: chosen.model, mode, tier, cost: chosen.cost, extra: choice.extra })
         const at = Date.now() - scope.elapsed()
         const { ask: text } = ensemble

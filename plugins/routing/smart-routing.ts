@@ -1,6 +1,15 @@
 import { defineService } from '../../engine/index.ts'
-import type { Catalog, JsonObject, ModelRecord, SectionReport, TypedRecords } from '../../engine/index.ts'
-import { fitting, isObject, isPattern } from '../../engine/kit.ts'
+import type {
+  Catalog,
+  JsonObject,
+  Mode,
+  ModelRecord,
+  SectionReport,
+  Services,
+  Tier,
+  TypedRecords,
+} from '../../engine/index.ts'
+import { fitting, isObject, isPattern, tiers, virtualModels } from '../../engine/kit.ts'
 import { evaluationOf } from './evaluation.ts'
 import type { Replaying } from './recorded-arms.ts'
 import { replayed } from './replay.ts'
@@ -22,8 +31,18 @@ export interface SmartRouting {
    * choice is the same, unless records have changed.
    */
   replay(past: PastDecision, by: Omit<Replaying, 'before' | 'catalog'>): Replayed | undefined
+  /** Counts a decision, for metrics. */
+  decided(decision: Decided): void
   /** Estimates what the mean reward of rated decisions would have been under another policy. */
   readonly evaluation: typeof evaluationOf
+}
+
+/** What is counted of a decision. `degraded`: rules were relaxed because no model kept them all. */
+interface Decided {
+  readonly mode: Mode
+  readonly tier: Tier
+  readonly model: string
+  readonly degraded: boolean
 }
 
 declare module '../../engine/index.ts' {
@@ -37,6 +56,7 @@ export default defineService({
   name: 'smart_routing',
   summary: 'How the virtual models fast, auto and best choose a model.',
   settings,
+  uses: ['metrics'],
   check(given, report, records, { models, written }) {
     checkJudge(given, report, records)
     checkEffects(given, written, report)
@@ -47,6 +67,7 @@ export default defineService({
       report(['enabled'], 'no model has auto_eligible: true, so there is nothing to choose from', 'routing', 'warning')
   },
   open: () => {
+    let count: SmartRouting['decided'] = () => undefined
     const known = new WeakMap<Catalog, readonly ModelRecord[]>()
     const eligible = (catalog: Catalog) => {
       let found = known.get(catalog)
@@ -54,7 +75,7 @@ export default defineService({
       return found
     }
     return {
-      configure(given, _views, { catalog }) {
+      configure(given, { metrics }, { catalog }) {
         const replay: SmartRouting['replay'] = (past, by) => replayed(past, { before: given, catalog, ...by })
         return {
           view: {
@@ -63,13 +84,24 @@ export default defineService({
             eligible,
             models: eligible(catalog),
             replay,
+            decided: (decision) => count(decision),
             evaluation: evaluationOf,
           },
+          live: () => void (count = counted(metrics)),
         }
       },
     }
   },
 })
+
+function counted(metrics: Services['metrics']): SmartRouting['decided'] {
+  const decisions = metrics.counter({
+    name: 'sluice_routing_decisions_total',
+    help: 'Models that were chosen; degraded: no model kept to all rules.',
+    labels: { mode: virtualModels, tier: tiers, model: { records: 'model' }, degraded: ['true', 'false'] },
+  })
+  return ({ degraded, ...labels }) => decisions({ ...labels, degraded: String(degraded) }).add()
+}
 
 function isEligible({
   name,

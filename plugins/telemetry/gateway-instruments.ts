@@ -34,6 +34,8 @@ const mcpMethods = [
   'logging/setLevel',
 ]
 const origins = ['reported', 'estimated', 'unasked']
+/** As pipelines say it: each message is a request, or one exchange lasts as long as the socket. */
+export const socketKinds = ['messages', 'relay'] as const
 const results = ['live', 'refused', 'unchanged']
 
 /** How a call of a provider ended. */
@@ -170,6 +172,14 @@ export function instrumentsIn(registry: Registry, further: Further) {
     }),
     inFlight: registry.gauge(
       { name: 'sluice_in_flight', help: 'Requests under way.', labels: { pipeline: 'pipeline' } },
+      'sum',
+    ),
+    sockets: registry.gauge(
+      {
+        name: 'sluice_sockets',
+        help: 'Open WebSockets of clients, by what they carry.',
+        labels: { kind: socketKinds },
+      },
       'sum',
     ),
     // Each process reads each of them.

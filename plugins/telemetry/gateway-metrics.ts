@@ -1,6 +1,6 @@
 import { placesOf } from '../../engine/kit.ts'
-import type { Bill, ModelRecord, ToldCall, ToldExchange, ToldReload, Usage } from '../../engine/index.ts'
-import { instrumentsIn, labelled, mediaTypes, outcomes, tokenTypes } from './gateway-instruments.ts'
+import type { Bill, ModelRecord, ToldCall, ToldExchange, ToldReload, ToldSocket, Usage } from '../../engine/index.ts'
+import { instrumentsIn, labelled, mediaTypes, outcomes, socketKinds, tokenTypes } from './gateway-instruments.ts'
 import type { GatewayInstruments } from './gateway-instruments.ts'
 import type { Counter, Gauge, Histogram } from './instruments.ts'
 import type { Registry } from './registry.ts'
@@ -41,6 +41,8 @@ export class GatewayMetrics {
   #labels: readonly string[] = []
   #instruments: GatewayInstruments
   readonly #running = new Map<string, Running>()
+  /** Open sockets that were seen to open. */
+  readonly #sockets = new Set<ToldSocket>()
   /** Series by what exchanges, and calls, were about; made anew with each configuration. */
   readonly #exchanges = new Map<string, ExchangeSeries>()
   readonly #calls = new Map<string, CallSeries>()
@@ -54,6 +56,7 @@ export class GatewayMetrics {
     this.#registry = registry
     this.#instruments = instrumentsIn(registry, {})
     this.#instruments.workers({}).set(1)
+    this.#noSockets()
   }
 
   /** A configuration went live. */
@@ -78,6 +81,7 @@ export class GatewayMetrics {
   /** Nothing is heard any more: what runs now will not be seen to end. */
   forget(): void {
     this.#running.clear()
+    this.#noSockets()
     this.#pipelines.clear()
     this.#registry.clear('sluice_in_flight')
   }
@@ -88,6 +92,20 @@ export class GatewayMetrics {
     for (const [store, isUp] of Object.entries(stores)) storeUp({ store }).set(isUp ? 1 : 0)
     buildInfo({ version, node: process.versions.node }).set(1)
     configAge({}).set((performance.now() - this.#liveSince) / 1_000)
+  }
+
+  opened(socket: ToldSocket): void {
+    this.#sockets.add(socket)
+    this.#instruments.sockets({ kind: socket.carries }).add(1)
+  }
+
+  closed(socket: ToldSocket): void {
+    if (this.#sockets.delete(socket)) this.#instruments.sockets({ kind: socket.carries }).add(-1)
+  }
+
+  #noSockets(): void {
+    this.#sockets.clear()
+    for (const kind of socketKinds) this.#instruments.sockets({ kind }).set(0)
   }
 
   /** Counts exchanges of pipelines with a protocol, those that they begin, and jobs. */

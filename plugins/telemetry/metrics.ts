@@ -98,6 +98,8 @@ export default defineService({
       ['sluice:exchange:start', (message: unknown) => told.begins(message as never)],
       ['sluice:exchange:end', (message: unknown) => told.ends(message as never)],
       ['sluice:call:end', (message: unknown) => told.called(message as never)],
+      ['sluice:socket:start', (message: unknown) => told.opened(message as never)],
+      ['sluice:socket:end', (message: unknown) => told.closed(message as never)],
       ['sluice:reload:end', (message: unknown) => told.reloaded(message as never)],
     ] as const
     let listens = false

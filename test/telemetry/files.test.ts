@@ -87,12 +87,12 @@ const rated = 'sk-rated-0123456789abcdef0123456789abcdef'
 async function scrapeOfAll(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-files-'))
   const upstream = await scriptedUpstream()
-  const chosen = { provider: 'far', auto_eligible: true, context_length: 100_000 }
+  const chosen = { provider: 'far', auto_eligible: true, context_length: 100_000, routing_assignments: ['auto'] }
   const gateway = await startAdmin({
     folder,
     server_config: {
       resilience: { retries: { wait: '1ms' }, breaker: { failures: 2 } },
-      smart_routing: { enabled: true, baseline_model: 'dear' },
+      smart_routing: { enabled: true, baseline_model: 'dear', graceful_degradation: true },
       telemetry: { metrics: { access: 'open' } },
     },
     providers: [
@@ -132,6 +132,8 @@ async function scrapeOfAll(): Promise<string> {
     upstream.answer({ body: { ...chatAnswer, usage: { ...chatAnswer.usage, ...details } } })
     expect(await ask('cheap')).to.equal(200)
     expect(await ask('auto')).to.equal(200)
+    // No model is assigned to this mode.
+    expect(await ask('fast')).to.equal(200)
     expect(await ask('unpriced')).to.equal(200)
     const headers = { authorization: `Bearer ${rated}` }
     expect([await ask('cheap', {}, headers), await ask('cheap', {}, headers)]).to.deep.equal([200, 429])

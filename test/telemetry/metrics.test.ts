@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { expect } from 'chai'
+import { WebSocket } from 'ws'
+import { startRig } from '../realtime/rig.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -7,7 +10,7 @@ import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { chatAnswer, chatFrames } from '../service/streams.ts'
-import { valueIn } from './exposition.ts'
+import { seriesIn, valueIn } from './exposition.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]
 const scraper = 'sk-scraper-0123456789abcdef0123456789abcdef'
@@ -233,9 +236,9 @@ describe('metrics of', () => {
 
   it('models that are chosen tell what they cost, and what the baseline would have', async () => {
     const upstream = await scriptedUpstream()
-    const model = { provider: 'far', auto_eligible: true, context_length: 100_000 }
+    const model = { provider: 'far', auto_eligible: true, context_length: 100_000, routing_assignments: ['auto'] }
     const gateway = await startGateway({
-      server_config: { ...open, smart_routing: { enabled: true, baseline_model: 'dear' } },
+      server_config: { ...open, smart_routing: { enabled: true, baseline_model: 'dear', graceful_degradation: true } },
       providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
       models: [
         { ...model, name: 'cheap', quality_tier: 'economy', pricing: { input: 1, output: 1 } },
@@ -253,6 +256,15 @@ describe('metrics of', () => {
       })
       expect(valueIn(text, 'sluice_routing_cost_usd_total', tier)).to.be.closeTo(0.000013, 1e-9)
       expect(valueIn(text, 'sluice_routing_baseline_usd_total', tier)).to.be.closeTo(0.0013, 1e-9)
+      const kept = { ...tier, model: 'cheap', mode: 'auto', degraded: 'false' }
+      expect(valueIn(text, 'sluice_routing_decisions_total', kept)).to.equal(1)
+      expect(valueIn(text, 'sluice_routing_decisions_total')).to.equal(1)
+      // No model is assigned to this mode.
+      await (await gateway.post('/v1/chat/completions', { model: 'fast', messages })).text()
+      const relaxed = { ...tier, mode: 'fast', degraded: 'true' }
+      text = await scrape(gateway.url)
+      expect(valueIn(text, 'sluice_routing_decisions_total', relaxed)).to.equal(1)
+      expect(valueIn(text, 'sluice_routing_decisions_total')).to.equal(2)
     } finally {
       await gateway.close()
       await upstream.close()
@@ -264,6 +276,7 @@ describe('metrics of', () => {
     try {
       rig.upstream.answer(speaking(({ id }) => result(id, { content: [] })))
       const session = await rig.open()
+      expect(valueIn(await scrape(rig.gateway.url), 'sluice_mcp_sessions', { server: 'docs' })).to.equal(1)
       const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'dig', arguments: {} } }
       expect((await rig.post(call, { session })).status).to.equal(200)
       expect((await rig.post({ jsonrpc: '2.0', id: 2, method: 'no/such' }, { session })).status).to.equal(200)
@@ -276,6 +289,112 @@ describe('metrics of', () => {
       expect(valueIn(text, 'sluice_mcp_requests_total', told)).to.equal(1)
       expect(valueIn(text, 'sluice_mcp_request_seconds_count', { server: 'docs', method: 'tools/call' })).to.equal(1)
       expect(valueIn(text, 'sluice_upstream_requests_total')).to.equal(undefined)
+      expect((await rig.delete({ session })).ok).to.equal(true)
+      expect(valueIn(await scrape(rig.gateway.url), 'sluice_mcp_sessions', { server: 'docs' })).to.equal(0)
+    } finally {
+      await rig.close()
+    }
+  })
+})
+
+describe('metrics of WebSockets', () => {
+  const open = { server_config: { telemetry: { metrics: { access: 'open' } } } }
+  const socketsAt = async ({ url }: { readonly url: string }, kind: string) =>
+    valueIn(await (await fetch(`${url}/metrics`)).text(), 'sluice_sockets', { kind })
+
+  it('count those whose messages are requests, while they are open', async () => {
+    const gateway = await startGateway(open)
+    try {
+      expect(await socketsAt(gateway, 'messages')).to.equal(0)
+      const headers = { authorization: `Bearer ${gateway.key}` }
+      const address = `${gateway.url.replace('http', 'ws')}/v1/responses`
+      const sockets = [new WebSocket(address, { headers }), new WebSocket(address, { headers })]
+      await Promise.all(sockets.map((socket) => once(socket, 'open')))
+      await until(async () => (await socketsAt(gateway, 'messages')) === 2)
+      sockets[0]?.close()
+      await until(async () => (await socketsAt(gateway, 'messages')) === 1)
+      expect(await socketsAt(gateway, 'relay')).to.equal(0)
+      sockets[1]?.terminate()
+      await until(async () => (await socketsAt(gateway, 'messages')) === 0)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('count those that are one exchange each, apart', async () => {
+    const rig = await startRig(open)
+    try {
+      const { client } = await rig.talk()
+      await until(async () => (await socketsAt(rig.gateway, 'relay')) === 1)
+      expect(await socketsAt(rig.gateway, 'messages')).to.equal(0)
+      client.socket.close()
+      await until(async () => (await socketsAt(rig.gateway, 'relay')) === 0)
+    } finally {
+      await rig.close()
+    }
+  })
+})
+
+describe('the overhead of the gateway', () => {
+  const open = { telemetry: { metrics: { access: 'open' } } }
+  /** @param others seconds that something else has taken, at least */
+  const expectApart = (text: string, pipeline: string, others: number) => {
+    const sum = (name: string) => valueIn(text, `${name}_sum`, { pipeline }) ?? NaN
+    const rest = sum('sluice_request_duration_seconds') - others
+    expect(rest).to.be.above(0)
+    expect(sum('sluice_overhead_seconds')).to.be.at.most(rest + 1e-9)
+  }
+
+  it('has no part of the wait between two tries', async () => {
+    const upstream = await scriptedUpstream()
+    const gateway = await startGateway({
+      server_config: { ...open, resilience: { retries: { tries: 2 } } },
+      providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
+      models: [{ name: 'm', provider: 'far' }],
+    })
+    try {
+      upstream.answer({ status: 503, headers: { 'retry-after': '1' }, body: {} }, { body: chatAnswer })
+      expect((await gateway.post('/v1/chat/completions', { model: 'm', messages })).status).to.equal(200)
+      let text = ''
+      await until(async () => {
+        text = await (await fetch(`${gateway.url}/metrics`)).text()
+        return valueIn(text, 'sluice_overhead_seconds_count', { pipeline: 'chat-completions' }) === 1
+      })
+      expect(valueIn(text, 'sluice_retries_total')).to.equal(1)
+      // A timer may be a millisecond early.
+      expectApart(text, 'chat-completions', 0.99)
+    } finally {
+      await gateway.close()
+      await upstream.close()
+    }
+  })
+
+  it('has no part of the time of an MCP server', async () => {
+    const rig = await startMcp({}, { server_config: open })
+    try {
+      const scrape = async () => (await fetch(`${rig.gateway.url}/metrics`)).text()
+      const server = { server: 'docs', method: 'tools/call' }
+      rig.upstream.answer(
+        speaking(async ({ id }) => {
+          const began = performance.now()
+          await until(() => performance.now() - began >= 300)
+          return result(id, { content: [] })
+        }),
+      )
+      const session = await rig.open()
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'dig', arguments: {} } }
+      expect((await rig.post(call, { session })).status).to.equal(200)
+      let text = ''
+      await until(async () => {
+        text = await scrape()
+        return valueIn(text, 'sluice_mcp_request_seconds_count', server) === 1
+      })
+      expect(valueIn(text, 'sluice_mcp_request_seconds_sum', server)).to.be.at.least(0.3)
+      await until(async () => valueIn((text = await scrape()), 'sluice_in_flight') === 0)
+      const [pipeline = ''] = seriesIn(text).flatMap(({ name, labels }) =>
+        name === 'sluice_overhead_seconds_count' ? (labels['pipeline'] ?? '') : [],
+      )
+      expectApart(text, pipeline, 0.3)
     } finally {
       await rig.close()
     }
