@@ -130,8 +130,17 @@ function closure(from: readonly string[], importedBy: (id: string) => readonly s
   return found
 }
 
+/**
+ * What is in one module each: the command line; what reads configurations, with which alone a container asks for the
+ * health of its gateway every few seconds; all else that a gateway needs in any case.
+ */
+const parts = [
+  ['command', source('engine/cli/main.ts')],
+  ['reading', source('engine/cli/health.ts')],
+  ['gateway', source('engine/cli/serve.ts'), source('engine/kit.ts'), allPlugins],
+] as const
+
 async function bundle(files: readonly string[], prefix: string, plugins: readonly Plugin[]): Promise<OutputChunk[]> {
-  let parts: Record<string, ReadonlySet<string>> | undefined
   const made = await rolldown({
     input: named(files),
     cwd: root,
@@ -147,20 +156,18 @@ async function bundle(files: readonly string[], prefix: string, plugins: readonl
     chunkFileNames: `engine/chunks/${prefix}[name]-[hash].js`,
     comments: false,
     codeSplitting: {
-      groups: [
-        {
-          debugName: 'parts',
-          // One module for the command line, and one for all that a gateway needs in any case.
+      groups: parts.map(([name, ...from], index) => {
+        let all: ReadonlySet<string> | undefined
+        return {
+          debugName: name,
+          // What several parts need is in the first of them.
+          priority: parts.length - index,
           name(id, graph) {
-            const importedBy = (from: string) => graph.getModuleInfo(from)?.importedIds ?? []
-            parts ??= {
-              command: closure([source('engine/cli/main.ts')], importedBy),
-              gateway: closure([source('engine/cli/serve.ts'), source('engine/kit.ts'), allPlugins], importedBy),
-            }
-            return Object.keys(parts).find((part) => parts?.[part]?.has(id))
+            all ??= closure(from, (importer) => graph.getModuleInfo(importer)?.importedIds ?? [])
+            return all.has(id) ? name : null
           },
-        },
-      ],
+        }
+      }),
     },
   })
   return output.filter((one) => one.type === 'chunk')

@@ -44,6 +44,17 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     )
 
   program
+    .command('health')
+    .description('Ask the running gateway whether it accepts requests: exit code 0 if it does, otherwise 1.')
+    .option('--url <url>', 'Its address; absent: HOST and PORT, or "listen" of the configuration.')
+    .option('--timeout <time>', 'How long to wait for its answer.', '3s')
+    .action(
+      runs(async (options: CommonOptions & { url?: string; timeout: string }) =>
+        (await import('./health.ts')).health(options, terminal),
+      ),
+    )
+
+  program
     .command('check')
     .description('Check the configuration, the plugins and the pipelines.')
     .argument(

@@ -99,7 +99,7 @@ registerHooks({ load: (url, given, next) => (console.error('loads ' + url), next
 /** What a start and a first answer may load, below `node_modules`. */
 const atStart = new RegExp(
   `^(${name}/(engine/bin/sluice.cjs|dist/engine/(cli/main|index|kit|store/worker).js|dist/engine/config/prepared/\\w+.cjs|` +
-    'dist/engine/chunks/(command|gateway|rolldown-runtime|key-value|key-value-database|thread-\\w+)-[\\w-]{8}.js)|' +
+    'dist/engine/chunks/(command|reading|gateway|rolldown-runtime|key-value|key-value-database|thread-\\w+)-[\\w-]{8}.js)|' +
     'better-sqlite3/.*|ajv/dist/(runtime/.*|2020.js)|ajv-formats/dist/formats.js|fast-deep-equal/index.js)$',
 )
 

@@ -16,7 +16,7 @@ describe('cli/main', () => {
     const { status, out } = await here.run('--help')
     expect(status).to.equal(0)
     const commands = out.slice(out.indexOf('Commands:') + 1).flatMap((line) => /^ {2}(\w+)/.exec(line)?.[1] ?? [])
-    const own = ['serve', 'check', 'init', 'explain', 'list', 'schema', 'test', 'new']
+    const own = ['serve', 'health', 'check', 'init', 'explain', 'list', 'schema', 'test', 'new']
     expect(commands.slice(0, own.length)).to.deep.equal(own)
     // Those of plugins.
     expect(commands.slice(own.length, -1)).to.include.members(['audit', 'key', 'logs'])
