@@ -4,25 +4,58 @@ import { CommanderError } from 'commander'
 import type { Command } from 'commander'
 import { makeProgram } from './program.ts'
 import { processTerminal } from './terminal.ts'
+import type { Environment } from '../config/interpolate.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
+
+/** Maximum characters of the file of the master secret. */
+const longest = 4096
+
+/** What the environment says cannot be used: one line, exit code 1. */
+class WrongEnvironment extends Error {
+  override readonly name = 'WrongEnvironment'
+}
 
 /** Runs the command line of this process and sets its exit code. Reads `.env` in the working directory first. */
 export async function main(argv: readonly string[]): Promise<void> {
   const terminal = processTerminal()
-  process.exitCode = readEnvironment(terminal) ? await run(argv.slice(2), terminal) : 1
+  try {
+    readEnvironment()
+    process.exitCode = await run(argv.slice(2), { ...terminal, environment: withSecret(process.env) })
+  } catch (error) {
+    process.exitCode = failed(error, terminal)
+  }
 }
 
-function readEnvironment(terminal: Terminal): boolean {
+/** Adds what `.env` says. Variables of the environment take precedence. */
+function readEnvironment(): void {
   try {
-    // Variables of the environment take precedence.
     for (const [name, value] of Object.entries(parseEnv(readFileSync('.env', 'utf8')))) process.env[name] ??= value
-    return true
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return true
-    terminal.error(`sluice: .env cannot be read: ${code ?? message}`)
-    return false
+    if (code !== 'ENOENT') throw new WrongEnvironment(`.env cannot be read: ${code ?? message}`)
   }
+}
+
+/**
+ * The environment with the master secret of the file that `SLUICE_SECRET_FILE` names, without one newline at its end. The
+ * environment of the process itself does not get it: the system shows that to others of the same user, and children
+ * inherit it.
+ */
+function withSecret(environment: Environment): Environment {
+  const { SLUICE_SECRET: given, SLUICE_SECRET_FILE: file } = environment
+  if (!file) return environment
+  if (given) throw new WrongEnvironment('SLUICE_SECRET and SLUICE_SECRET_FILE are both set; unset one of them')
+  let secret: string
+  try {
+    secret = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new WrongEnvironment(
+      `SLUICE_SECRET_FILE cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'no file'}`,
+    )
+  }
+  if (secret === '' || secret.length > longest)
+    throw new WrongEnvironment(`SLUICE_SECRET_FILE must name a file with 1 to ${longest} characters`)
+  return { ...environment, SLUICE_SECRET: secret }
 }
 
 /**
@@ -84,7 +117,7 @@ function failed(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
   // Compared by name: most commands do not need the modules that define these classes.
-  const expected = name === 'WrongUse' || name === 'StartError'
+  const expected = ['WrongUse', 'WrongEnvironment', 'StartError'].includes(name)
   terminal.error(expected ? `sluice: ${message}` : (stack ?? message))
   return name === 'WrongUse' ? 2 : 1
 }

@@ -15,10 +15,11 @@ export function rotate(options: CommonOptions, terminal: Terminal): Promise<numb
   const { environment } = terminal
   const given = environment[variable] || undefined
   const isGiven = Boolean(environment['SLUICE_SECRET'])
+  const file = environment['SLUICE_SECRET_FILE'] ? 'the file that SLUICE_SECRET_FILE names' : undefined
   // Otherwise a printed secret would be the only copy of what everything is sealed with.
   if (isGiven && given === undefined)
     throw new WrongUse(
-      `the master secret stands in SLUICE_SECRET: set ${variable} to the new one, which you keep in the same place`,
+      `the master secret stands in ${file ?? 'SLUICE_SECRET'}: set ${variable} to the new one, which you keep in the same place`,
     )
   return withServices(concerned, options, terminal, async ({ services }, views) => {
     const rotated = await rotateSecret(views.stores, {
@@ -37,7 +38,8 @@ export function rotate(options: CommonOptions, terminal: Terminal): Promise<numb
       terminal.out(terminal.style('green', 'The master secret is a new one, and all sessions have ended.'))
       terminal.out(`Sealed anew: ${records} records, ${rows} rows.`)
       if (unreadable > 0) terminal.out(`${unreadable} rows were left as they are: no known master secret opens them.`)
-      if (isGiven) terminal.out(`Now set SLUICE_SECRET to the value of ${variable}, and restart every gateway.`)
+      const now = file === undefined ? `set SLUICE_SECRET to the value` : `write into ${file} the value`
+      if (isGiven) terminal.out(`Now ${now} of ${variable}, and restart every gateway.`)
     }
     return 0
   })

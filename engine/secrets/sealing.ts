@@ -35,6 +35,8 @@ export interface KnownSecret {
 export interface SecretSource {
   /** The secret itself, at least 16 characters; if undefined, it is read from `file`, which is created on first use. */
   readonly given: string | undefined
+  /** What gave it, in sentences; default: `SLUICE_SECRET`. */
+  readonly variable?: string
   readonly file: string
   /** Called with a secret before it is used. */
   readonly protect: (secret: string) => void
@@ -53,7 +55,7 @@ const HEAD = 1 + NONCE + TAG
  */
 export function openSealing(source: SecretSource): Sealing {
   const { given, protect, log } = source
-  if (given !== undefined) protect(accepted(given, 'SLUICE_SECRET'))
+  if (given !== undefined) protect(accepted(given, where(source)))
   const file = new SecretFile(source.file, log)
   let current = given
   let earlier: readonly string[] = []
@@ -112,8 +114,8 @@ export function openSealing(source: SecretSource): Sealing {
   }
 }
 
-function where({ given, file }: SecretSource): string {
-  return given === undefined ? `the one in ${file}` : 'SLUICE_SECRET'
+function where({ given, file, variable = 'SLUICE_SECRET' }: SecretSource): string {
+  return given === undefined ? `the one in ${file}` : variable
 }
 
 /** Tells secrets apart, and reveals nothing of them. */

@@ -98,6 +98,7 @@ function sealingOf(
     log.warn('SLUICE_SECRET is not set: gateways on other machines cannot open what this one seals')
   return openSealing({
     given,
+    variable: environment['SLUICE_SECRET_FILE'] ? 'the file that SLUICE_SECRET_FILE names' : 'SLUICE_SECRET',
     file: join(dataFolder(database.url, root), 'secret'),
     protect: (secret) => secrets.protect(secret),
     log,
