@@ -18,16 +18,29 @@ export interface Introduced {
 
 /** Prints the address and the models of the gateway, and then the greetings of services. Never rejects. */
 export async function introduce(
-  { address: { address, port }, snapshot, greetings }: Introduced,
+  { address, snapshot, greetings }: Introduced,
   json: boolean,
   terminal: Terminal,
 ): Promise<void> {
-  const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+  const url = urlOf(address)
   say({ text: `Sluice serves on ${url}`, json: JSON.stringify({ url }) }, json, terminal)
   if (!json && snapshot.without !== undefined) terminal.out(unconfigured(snapshot, snapshot.without))
   const reached = snapshot.settings.listen.url?.replace(/\/$/, '') ?? url
   const served = greetings.map((greeting) => greeting.served({ url: reached, catalog: snapshot.catalog }))
   for (const line of served) say(await line, json, terminal)
+}
+
+/**
+ * One sentence about a gateway that serves.
+ * @param refused why a newer configuration is refused; undefined: none is
+ */
+export function serving(address: AddressInfo, what: string, refused: string | undefined): string {
+  const newer = refused === undefined ? '' : `; a newer configuration is refused: ${refused}`
+  return `Serves on ${urlOf(address)} with ${what}${newer}`
+}
+
+function urlOf({ address, port }: AddressInfo): string {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
 function say(line: Line | undefined, asJson: boolean, terminal: Terminal): void {

@@ -12,12 +12,16 @@ import { openSnapshot } from '../live/snapshot.ts'
 import type { Secrets } from '../secrets/redaction.ts'
 import { productVersion } from '../version.ts'
 import { endInOrder } from './ending.ts'
-import { greet, introduce } from './introduce.ts'
+import { greet, introduce, serving } from './introduce.ts'
 import { openOwnServices } from './own-services.ts'
+import type { Systemd } from './sd-notify.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
 /** Milliseconds before a process that ended unexpectedly is replaced. */
 const pause = 1_000
+
+/** Milliseconds that a process may take to load its configuration again, before systemd is told that it has done so. */
+const patience = 60_000
 
 export interface Shared {
   readonly options: CommonOptions
@@ -27,13 +31,24 @@ export interface Shared {
   readonly log: Logger
   readonly secrets: Secrets
   readonly terminal: Terminal
+  readonly systemd: Systemd | undefined
+}
+
+/** What a serving process tells the first one after it has loaded a configuration. */
+export interface Loaded {
+  readonly sluice: 'loaded'
+  /** Whether SIGHUP asked for it. */
+  readonly asked: boolean
+  /** Why the newest configuration is refused. */
+  readonly error?: string
 }
 
 /**
  * Serves with several processes on one port. This process only starts the others, the first one alone, and replaces
  * those that end after they have served. Returns 1 when the first one cannot serve.
  */
-export async function serveShared({ options, configuration, count, log, secrets, terminal }: Shared): Promise<number> {
+export async function serveShared(shared: Shared): Promise<number> {
+  const { options, configuration, count, log, secrets, terminal, systemd } = shared
   const { config: file, json } = options
   const { environment, folder: root } = terminal
   const gateway = emptyGateway(productVersion())
@@ -51,14 +66,24 @@ export async function serveShared({ options, configuration, count, log, secrets,
 
   let stopping = false
   let isComplete = false
+  let address: AddressInfo | undefined
+  const refusals = new Map<Worker, string>()
   const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+  const sentence = () => {
+    const at = { address: settings.listen.host, port: settings.listen.port, family: '', ...address }
+    return serving(at, `${workers().length} processes`, [...refusals.values()][0])
+  }
   endInOrder({
     log,
     async close() {
       stopping = true
+      systemd?.stopping()
       await Promise.all(workers().map(end))
     },
-    reload: () => workers().forEach((worker) => worker.process.kill('SIGHUP')),
+    reload() {
+      const reload = () => Promise.all(workers().map(reloaded)).then(sentence)
+      void (systemd?.reload(reload) ?? reload())
+    },
   })
   /** The address at which a new process listens; undefined if it ended before. */
   const start = (): Promise<AddressInfo | undefined> =>
@@ -66,6 +91,13 @@ export async function serveShared({ options, configuration, count, log, secrets,
       const worker = cluster.fork(isComplete ? replacing : undefined)
       closeStrays(worker)
       answerQuestions(worker)
+      worker.on('message', (message: Partial<Loaded> | null) => {
+        if (message?.sluice !== 'loaded') return
+        const { error } = message
+        if (error === undefined) refusals.delete(worker)
+        else refusals.set(worker, error)
+        if (isComplete) systemd?.status(sentence())
+      })
       worker.on('error', (error) => log.warn({ err: error }, 'a process cannot be reached'))
       let serves = false
       worker.once('listening', (address: AddressInfo) => {
@@ -74,6 +106,7 @@ export async function serveShared({ options, configuration, count, log, secrets,
       })
       worker.once('exit', (code, signal) => {
         resolve(undefined)
+        refusals.delete(worker)
         if (stopping) return
         if (serves) {
           log.error({ code, signal }, 'a serving process ended and is replaced')
@@ -87,14 +120,15 @@ export async function serveShared({ options, configuration, count, log, secrets,
     // A replacement would fail in the same way. Once no process is left, this process ends with an error, too.
     if ((await start()) === undefined) process.exitCode = 1
   }
-  const address = await start()
-  if (address === undefined) return 1
-  const reached = { ...address, address: address.address ?? settings.listen.host }
+  const first = await start()
+  if (first === undefined) return 1
+  const reached = (address = { ...first, address: first.address ?? settings.listen.host })
   const introduced = introduce({ address: reached, snapshot: opened.snapshot, greetings }, json, terminal)
   // A greeting may take seconds, and no process waits for it.
   void Promise.all(Array.from({ length: count - 1 }, add)).then(() => {
     isComplete = true
     workers().forEach(tellAllServe)
+    if (!stopping) systemd?.ready(sentence())
   })
   await introduced
   return 0
@@ -123,6 +157,20 @@ function closeStrays({ process: child }: Worker): void {
 
 function isConnection(value: unknown): value is { close(): void } {
   return typeof value === 'object' && value !== null && 'close' in value
+}
+
+/** Has a serving process load its configuration again, and waits until it has done so, or has ended. */
+async function reloaded(worker: Worker): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const look = (message: Partial<Loaded> | null) => {
+    if (message?.sluice === 'loaded' && message.asked) resolve()
+  }
+  worker.on('message', look).once('exit', () => resolve())
+  worker.process.kill('SIGHUP')
+  const late = setTimeout(resolve, patience).unref()
+  await promise
+  clearTimeout(late)
+  worker.off('message', look)
 }
 
 /** Ends a process gracefully and waits for it. */

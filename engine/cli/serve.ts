@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { subscribe } from 'node:diagnostics_channel'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -12,7 +13,8 @@ import { isObject } from '../spec/json.ts'
 import { StartError } from '../store/database.ts'
 import { Secrets } from '../secrets/redaction.ts'
 import { endInOrder } from './ending.ts'
-import { greet, introduce } from './introduce.ts'
+import { greet, introduce, serving } from './introduce.ts'
+import type { Loaded } from './serve-shared.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import type { Logger } from 'pino'
 
@@ -26,13 +28,17 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const { environment, folder: root } = terminal
   const secrets = new Secrets()
   const log = makeLog({ level: 'info', secrets, text: terminal.interactive && !json })
+  // Only the first process has the variable: the others do not inherit it.
+  const systemd = environment['NOTIFY_SOCKET']
+    ? (await import('./sd-notify.ts')).openSystemd(environment, log)
+    : undefined
   if (cluster.isPrimary && (await saysWorkers(file, terminal))) {
     const configuration = await loadConfiguration({ file, root, environment })
     const workers = configuration.settings?.listen.workers ?? 1
     const count = workers === 'auto' ? availableParallelism() : workers
     if (count > 1) {
       const { serveShared } = await import('./serve-shared.ts')
-      return serveShared({ options, configuration, count, log, secrets, terminal })
+      return serveShared({ options, configuration, count, log, secrets, terminal, systemd })
     }
   }
   let gateway: Gateway
@@ -46,14 +52,29 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     if (cluster.isWorker) process.exit(1)
     return 1
   }
+  const sentence = () => {
+    const { version, error } = gateway.live.status
+    return serving(gateway.address, `configuration ${version}`, error)
+  }
+  const reload = async () => {
+    await reloaded(gateway, log)
+    tellFirst(gateway, true)
+    return sentence()
+  }
   endInOrder({
     log,
     close(sound) {
+      systemd?.stopping()
       const { notice, deadline } = gateway.live.current.settings.shutdown
       return gateway.close(duration(deadline), sound && !terminal.interactive ? duration(notice) : 0)
     },
-    reload: () => void reloaded(gateway, log),
+    reload: () => void (systemd?.reload(reload) ?? reload()),
   })
+  subscribe('sluice:reload:end', () => {
+    systemd?.status(sentence())
+    tellFirst(gateway, false)
+  })
+  systemd?.ready(sentence())
   log.info({ version: gateway.live.current.version }, 'the configuration is live')
   if (cluster.isPrimary) {
     const snapshot = gateway.live.current
@@ -64,6 +85,13 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   // The start ends here: until then the process limits its memory.
   await gateway.warm
   return 0
+}
+
+/** In a process that shares its port: tells the first one whether this one serves the newest configuration. */
+function tellFirst({ live }: Gateway, asked: boolean): void {
+  const { error } = live.status
+  const message: Loaded = { sluice: 'loaded', asked, ...(error === undefined ? {} : { error }) }
+  if (cluster.worker?.isConnected()) cluster.worker.send(message)
 }
 
 async function reloaded({ live }: Gateway, log: Logger): Promise<void> {
