@@ -140,6 +140,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     get masterSecret() {
       return opened(stores).sealing.from
     },
+    environment: options.environment,
     work: (module, input, deadline, grace) => pool.run(module, input, deadline, grace),
     keepLoaded: (modules) => pool.keep(modules),
     warmth,

@@ -28,7 +28,7 @@ export async function check({ config, json, files, strict }: CheckOptions, termi
     files.length === 0
       ? [...(await checkAll(configuration, config, terminal)), ...(strict ? configuration.unset : [])]
       : await checkEach(files, configuration, terminal)
-  const wrong = findings.filter(({ warning, note }) => !note && (strict || !warning))
+  const wrong = findings.filter(({ warning, fails, note }) => !note && (strict || fails || !warning))
   if (json) terminal.out(printJson(findings.map((finding) => ({ ...finding }))))
   else {
     for (const finding of findings) terminal.out(printDiagnostic(finding))

@@ -207,6 +207,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
     'unreachable',
     'An earlier arm of the switch takes all that this one asks for, or the path has ended before this step.',
   ],
+  ['environment', 'A variable of the environment has a value that cannot be used; what it is for is off.'],
   ['unset-variable', 'An environment variable without a default is not set.'],
   ['unused-alias', 'No route begins with the path of an alias, so that it adds none.'],
   ['unknown-duty', 'No stage owes a duty of this name; "sluice list stages <name>" shows what a stage owes.'],

@@ -16,7 +16,7 @@ const fields = {
   provider: listed('stability config secrets destinations presets uses offers open'),
   signal: listed('module quick'),
   slot: listed('fields candidates'),
-  service: listed('stability settings section secrets uses migrations seals check greet rotate open'),
+  service: listed('stability settings section secrets uses migrations seals check variables greet rotate open'),
   command: listed('group options arguments words uses pipelines run'),
   record: listed(
     'place schema secrets destinations aliases unique patterns holds optional switch typed check show always complete lists note ' +

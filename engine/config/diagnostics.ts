@@ -21,14 +21,16 @@ export interface Diagnostic {
   readonly path?: Path
   /** Whether it is only a probable mistake that does not prevent serving. */
   readonly warning?: true
+  /** Whether `sluice check` fails all the same. */
+  readonly fails?: true
   /** Whether it is no mistake, but something that should not be forgotten. */
   readonly note?: true
 }
 
 /** `file:line:column: message [code]`; for a stored record `model "x" (database): path: message [code]`. */
-export function printDiagnostic({ file, line, column, code, message, path, warning, note }: Diagnostic): string {
+export function printDiagnostic({ file, line, column, code, message, path, warning, fails, note }: Diagnostic): string {
   const place = path === undefined ? `:${line}:${column}` : path.length === 0 ? '' : `: ${printPath(path)}`
-  return `${file}${place}: ${warning ? 'warning: ' : note ? 'note: ' : ''}${message} [${code}]`
+  return `${file}${place}: ${warning && !fails ? 'warning: ' : note ? 'note: ' : ''}${message} [${code}]`
 }
 
 /** `fallbacks[2]`, `pricing.input`. */

@@ -24,6 +24,7 @@ export interface PlacedSetting {
 /** A setting whose value is given elsewhere, in the environment or in a place of its own in the file. */
 export interface Overridden {
   readonly section: string
+  /** Its name, or the path to one that is part of another: `traces.enabled`. */
   readonly field: string
   /** The environment variable, or the place in the file. */
   readonly variable: string

@@ -39,6 +39,7 @@ export interface GatewayHost {
   unseal: Host['unseal']
   deriveKey: ServiceHost['deriveKey']
   readonly masterSecret: ServiceHost['masterSecret']
+  readonly environment: ServiceHost['environment']
   work: Host['work']
   /** Keeps a thread with these modules running, until the returned function is called. */
   keepLoaded?(modules: readonly URL[]): () => void
@@ -78,6 +79,7 @@ export function emptyGateway(version: string): GatewayHost {
     unseal: nothingSealed,
     deriveKey: nothingSealed,
     masterSecret: 'file',
+    environment: {},
     work: () => Promise.reject(new Error('there is no worker pool')),
     keep: new Keep(),
     status: { draining: false, starting: false, degraded: [] },
@@ -111,6 +113,7 @@ export function serviceHost(
         }
       }),
     folder,
+    environment: gateway.environment,
     ...(connectRedis ? { connectRedis } : {}),
     ...(gateway.firstProcess ? { firstProcess: gateway.firstProcess } : {}),
     rows: (statement) => database.rows(statement),

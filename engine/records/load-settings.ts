@@ -70,6 +70,7 @@ export function loadSettings(
   const names = { ...wordsOf(registry), ...namesOfRecords(records, registry) }
   const overridden = [
     ...overriddenSettings(environment, findings),
+    ...decidedByVariables(registry, environment, findings),
     ...givenInPlace(registry, file, checked.diagnostics.length === 0),
   ]
   const declared = new Map<object, GivenRecord>([...records.values()].flat().map(({ value, given }) => [value, given]))
@@ -283,6 +284,25 @@ function overriddenSettings(environment: Environment, diagnostics: Diagnostic[])
   const { logging } = serverSettings.properties
   const { level } = override(environment, 'LOG_LEVEL', logging, none, 'level', diagnostics)
   return level === undefined ? [] : [{ section: 'logging', field: 'level', variable: 'LOG_LEVEL', value: level }]
+}
+
+/** Settings of sections that the variables of services decide. What they say wrong does not prevent serving. */
+function decidedByVariables({ services }: Registry, environment: Environment, diagnostics: Diagnostic[]): Overridden[] {
+  return [...services.values()].flatMap((service) => {
+    const { section } = service
+    const { decides = [], mistakes = [] } = service.variables?.(environment) ?? {}
+    for (const { variable, message, warning } of mistakes)
+      diagnostics.push({
+        file: variable,
+        line: 1,
+        column: 1,
+        code: 'environment',
+        message,
+        warning: true,
+        ...(warning ? {} : { fails: true }),
+      })
+    return decides.map(({ setting, variable, value }) => ({ section, field: setting, variable, value }))
+  })
 }
 
 /** The settings of sections that have a place of their own in the file. */

@@ -143,8 +143,15 @@ export function checkSection(
   const checked = own.map((part) => checkedPart(part, source, path, value, known, diagnostics))
   const fields = own.flatMap(({ schema }) => namesOf(schema))
   if (!incomplete) diagnostics.push(...unknown(source, path, value, fields))
-  const fixed = overridden.filter(({ section }) => section === name).map((one) => [one.field, one.value])
-  return Object.assign({}, ...checked, Object.fromEntries(fixed)) as JsonObject
+  const fixed = overridden.filter(({ section }) => section === name)
+  const merged = Object.assign({}, ...checked) as JsonObject
+  return fixed.reduce((settings, one) => withSetting(settings, one.field.split('.'), one.value), merged)
+}
+
+/** Settings with another value at a path. */
+function withSetting(settings: JsonObject, [field = '', ...rest]: readonly string[], value: Json): JsonObject {
+  const inner = settings[field]
+  return { ...settings, [field]: rest.length === 0 ? value : withSetting(isObject(inner) ? inner : {}, rest, value) }
 }
 
 /** The secret fields in a setting; undefined for an unknown setting, whose secrets are unknown. */

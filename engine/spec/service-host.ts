@@ -30,6 +30,8 @@ export interface ServiceHost extends Pick<
   connectRedis?: () => Promise<Redis>
   /** The process that has started this one; absent in a process that serves alone. */
   readonly firstProcess?: FirstProcess
+  /** The variables of the environment that the gateway was started with. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   /** Absolute path of the folder for the gateway's own files: the folder of the SQLite file; otherwise `data`. */
   readonly folder: string
   /**

@@ -1,6 +1,6 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { RefusedAction } from './access.ts'
-import type { JsonObject } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { AnyClientCodec } from './codec.ts'
 import type { Catalog, ModelRecord } from './catalog.ts'
 import { noConfig } from './config.ts'
@@ -150,6 +150,14 @@ export interface SettingsAround {
   ) => void
 }
 
+/** What variables of the environment say about a section. */
+export interface SaidByVariables {
+  /** Settings that they decide, by path (`traces.enabled`), in place of what is written. */
+  readonly decides: readonly { readonly setting: string; readonly variable: string; readonly value: Json }[]
+  /** Values that cannot be used: `sluice check` fails, and the gateway starts. A `warning` fails nothing. */
+  readonly mistakes: readonly { readonly variable: string; readonly message: string; readonly warning?: true }[]
+}
+
 interface Described<N extends ServiceName, S, U extends ServiceName> {
   /** Lower-case letters, digits and "_". */
   readonly name: N
@@ -182,6 +190,8 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
    * @param records the records that the settings may refer to, also those that are off
    */
   check?(settings: ConfigOf<S>, report: SectionReport, records: TypedRecords, around: SettingsAround): void
+  /** Reads variables of the environment. It also runs while services are closed. */
+  variables?(environment: ServiceHost['environment']): SaidByVariables
   /**
    * Called once when a gateway has started, in one of its processes. With several processes, the first process opens
    * the service for this call only. The engine waits up to 5 seconds.
@@ -219,6 +229,7 @@ export interface AnyService {
   readonly migrations: readonly ServiceMigration[]
   readonly seals?: readonly SealedColumn[]
   check?(settings: JsonObject, report: SectionReport, records: TypedRecords, around: SettingsAround): void
+  variables?(environment: ServiceHost['environment']): SaidByVariables
   greet?(view: unknown): Greeting | undefined | Promise<Greeting | undefined>
   rotate?(view: unknown, transaction: TableQueries, earlier: Pick<ServiceHost, 'deriveKey'>): Promise<void>
   open?(host: ServiceHost): OpenService<JsonObject, unknown, object> | Promise<OpenService<JsonObject, unknown, object>>
