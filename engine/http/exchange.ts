@@ -7,6 +7,7 @@ import type { Ingress, Outcome, Reply } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
 import { ExchangeCalls } from '../telling/exchange-calls.ts'
 import { calls, exchanges, toldReply } from '../telling/channels.ts'
+import { traced, untraced } from '../telling/log.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import { Later } from '../pipeline/later.ts'
@@ -54,6 +55,7 @@ export function runExchange(
   const isHeard = exchanges.heard
   if (isHeard || calls.heard) scope.calls = new ExchangeCalls()
   if (isHeard) exchange.over = tellExchange(pipeline, slots, scope)
+  traced(scope)
   return exchange.run()
 }
 
@@ -99,11 +101,13 @@ class Exchange extends Later<Ended> {
   }
 
   override end(value: Ended): void {
+    untraced(this.scope)
     this.over?.(value.outcome)
     super.end(value)
   }
 
   override fail(error: unknown): void {
+    untraced(this.scope)
     this.scope.calls?.end(this.slots)
     this.over?.(undefined, error)
     super.fail(error)

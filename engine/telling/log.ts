@@ -10,6 +10,7 @@ import { styleText } from 'node:util'
 import { parseJson } from '../json/parse.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import type { Scope, TraceContext } from '../spec/scope.ts'
 import { Secrets } from '../secrets/redaction.ts'
 
 export interface LogOptions {
@@ -29,6 +30,25 @@ export interface LogOptions {
  */
 const BUFFER = 4 * 1024 * 1024
 
+/** The trace contexts of exchanges under way, by id. */
+const traces = new Map<string, TraceContext>()
+
+/** Lets lines about an exchange, which have its `id`, say `trace_id` and `span_id`, until `untraced`. */
+export function traced({ id, trace }: Pick<Scope, 'id' | 'trace'>): void {
+  if (trace !== undefined) traces.set(id, trace)
+}
+
+export function untraced({ id, trace }: Pick<Scope, 'id' | 'trace'>): void {
+  if (trace !== undefined) traces.delete(id)
+}
+
+function traceOf(line: { readonly id?: unknown } | null): object {
+  const trace = typeof line?.id === 'string' ? traces.get(line.id) : undefined
+  if (trace === undefined) return {}
+  const [, trace_id, span_id] = trace.traceparent.split('-')
+  return { trace_id, span_id }
+}
+
 /** The log of the process: one JSON object or text per line, with every secret redacted in names, fields and texts. */
 export function makeLog({
   level,
@@ -44,6 +64,7 @@ export function makeLog({
       level,
       base: { pid: process.pid },
       timestamp: stdTimeFunctions.isoTime,
+      mixin: traceOf,
       formatters: { level: (label) => ({ level: label }) },
       // Everything passes here as a finished line: bindings, errors with their causes, and messages.
       hooks: { streamWrite: (line) => `${print(secrets.redact(parseJson(line)))}\n` },
