@@ -62,6 +62,10 @@ export class HttpIngress implements Ingress {
     return this.#request.method ?? 'GET'
   }
 
+  get httpVersion(): string {
+    return this.#request.httpVersion
+  }
+
   get query(): URLSearchParams {
     const { url = '/' } = this.#request
     const mark = url.indexOf('?')

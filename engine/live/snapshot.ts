@@ -195,7 +195,9 @@ function openProvider(
   noted.set(name, addresses)
   const host = { ...given, bounds: { reach, note: (url: URL) => void addresses.push(url) } }
   if (off === undefined) {
-    const callee = { name, type, offers: offersOf(plugin, config, registry.codecs) }
+    const preset = plugin.presets?.find((one) => one.name === config['preset'])
+    const vendor = preset?.telemetry ?? preset?.name
+    const callee = { name, type, offers: offersOf(plugin, config, registry.codecs), vendor }
     return { ...callee, provider: toldProvider(plugin.open(config, host, views.of(plugin.uses)), callee) }
   }
   return { name, type, offers: offersWithout(plugin, config, registry, host), provider: {}, off }

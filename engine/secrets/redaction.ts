@@ -199,3 +199,9 @@ function decoded(text: string): string {
     throw error
   }
 }
+
+/** Whether a header of this name holds credentials, in any spelling: `X-Api-Key`, `Sec-WebSocket-Protocol`. */
+export function hasCredentials(name: string): boolean {
+  const plain = name.toLowerCase().replaceAll(/[^a-z]/g, '')
+  return /auth|cookie|token|secret|password|credential|websocketprotocol|signature|key$/.test(plain)
+}

@@ -118,6 +118,8 @@ export interface ProviderPreset {
   readonly base_url: string
   /** The usual environment variable of the key; absent: no key is needed. */
   readonly env?: string
+  /** Its name in telemetry, if that is another one. */
+  readonly telemetry?: string
 }
 
 /** A type of provider, as far as it can be told without opening one. */

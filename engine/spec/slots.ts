@@ -46,6 +46,8 @@ export interface Ingress {
   readonly transport: 'http' | 'ws'
   /** IP address of the peer. */
   readonly remote: string
+  /** `1.1`; absent: it did not come by HTTP of its own. */
+  readonly httpVersion?: string
   /** The protocol of a body created by the gateway; absent: that of the pipeline's clients. */
   readonly protocol?: string
   /** State that stages keep between the messages of a WebSocket; discarded when it closes. */

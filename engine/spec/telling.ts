@@ -128,6 +128,8 @@ export interface ToldCall extends ToldEnd, CallFacts {
   readonly provider: string
   /** The provider's type. */
   readonly type: string
+  /** Who is behind the provider, as telemetry names it, if its preset says so. */
+  readonly vendor?: string
   /** Absent: it is no operation of a model. */
   readonly operation?: Operation
   /** Absent: the provider answers in neutral form. */

@@ -14,6 +14,8 @@ export interface Callee {
   readonly name: string
   readonly type: string
   readonly offers: readonly Offer[]
+  /** Who is behind it, as telemetry names it. */
+  readonly vendor?: string | undefined
 }
 
 /** Every part of a provider, so that a new part cannot be forgotten here. */
@@ -47,7 +49,7 @@ function sendTold(send: (call: Call) => Promise<Answer>, call: Call, callee: Cal
 
 /** Tells of a call that `send` makes, with the trace context that subscribers have left. */
 export function tellCall(
-  callee: Pick<Callee, 'name' | 'type'>,
+  callee: Pick<Callee, 'name' | 'type' | 'vendor'>,
   scope: Scope,
   facts: Facts,
   send: (trace: TraceContext | undefined) => Promise<Answer>,
@@ -113,13 +115,18 @@ function isHeard(scope: Scope): boolean {
   return calls.heard || callsOf(scope) !== undefined
 }
 
-function begin({ name, type }: Pick<Callee, 'name' | 'type'>, scope: Scope, asked: Facts): CallUnderWay {
+function begin(
+  { name, type, vendor }: Pick<Callee, 'name' | 'type' | 'vendor'>,
+  scope: Scope,
+  asked: Facts,
+): CallUnderWay {
   // With room for what is known later: each further field would move the others.
   const message = {
     exchange: scope.id,
     attempt: scope.attempt,
     provider: name,
     type,
+    vendor,
     began: undefined,
     firstByte: undefined,
     duration: undefined,

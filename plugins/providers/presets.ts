@@ -6,6 +6,8 @@ export interface Preset {
   readonly endpoint_base_urls?: Readonly<Record<string, string>>
   /** The usual environment variable of the key, shown in the reference. Absent: no key is needed. */
   readonly variable?: string
+  /** Its name in telemetry (semantic conventions of OpenTelemetry), if that is another one. */
+  readonly telemetry?: string
   /** Protocols in addition to chat completions. */
   readonly offers?: readonly string[]
   /** Traits that differ from the chat codec's defaults. */
@@ -18,10 +20,11 @@ export interface Preset {
 
 /** Presets as they are shown to choose from. */
 export function shownPresets(presets: ReadonlyMap<string, Preset>): readonly ProviderPreset[] {
-  return [...presets].map(([name, { base_url, variable }]) => ({
+  return [...presets].map(([name, { base_url, variable, telemetry }]) => ({
     name,
     base_url,
     ...(variable === undefined ? {} : { env: variable }),
+    ...(telemetry === undefined ? {} : { telemetry }),
   }))
 }
 
@@ -126,6 +129,7 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
     {
       base_url: 'https://api.mistral.ai/v1',
       variable: 'MISTRAL_API_KEY',
+      telemetry: 'mistral_ai',
       offers: ['embeddings', 'transcriptions'],
       traits: { ...maxTokens, stream_usage: false, user_field: false, logprobs: false, reasoning_effort: false },
     },
@@ -135,6 +139,7 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
     {
       base_url: 'https://api.moonshot.ai/v1',
       variable: 'MOONSHOT_API_KEY',
+      telemetry: 'moonshot_ai',
       traits: { ...maxTokens, reasoning_content: true },
       // platform.kimi.ai/docs/pricing/tools; no usage says how often they ran.
       choices: [{ path: 'tools[].type', chooses: 'extra', values: ['builtin_function'] }],
@@ -198,6 +203,7 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
     {
       base_url: 'https://api.x.ai/v1',
       variable: 'XAI_API_KEY',
+      telemetry: 'x_ai',
       offers: ['responses', 'images'],
       // docs.x.ai/docs/guides/live-search
       choices: [{ path: 'search_parameters', chooses: 'extra', price: 'searches' }],

@@ -1,4 +1,4 @@
-import { duration, durationSchema, isTooShort, tooShort } from '../../engine/kit.ts'
+import { duration, durationSchema, hasCredentials, isTooShort, tooShort } from '../../engine/kit.ts'
 import type { ConfigOf, SectionReport } from '../../engine/index.ts'
 
 /** Settings of the request log in the section `logging`. */
@@ -74,10 +74,4 @@ export function checkLogging(
   headers.forEach((name, index) => {
     if (hasCredentials(name)) report(['headers', index], `the header "${name}" has credentials, which are not logged`)
   })
-}
-
-/** Whether a header of this name holds credentials, in any spelling: `X-Api-Key`, `Sec-WebSocket-Protocol`. */
-function hasCredentials(name: string): boolean {
-  const plain = name.toLowerCase().replaceAll(/[^a-z]/g, '')
-  return /auth|cookie|token|secret|password|credential|websocketprotocol|signature|key$/.test(plain)
 }
