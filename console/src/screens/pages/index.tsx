@@ -5,14 +5,18 @@ import type { PluginPage } from '../../api/pages.ts'
 import { fieldsOf } from '../../form/schema.ts'
 import type { Schema } from '../../api/json.ts'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
+import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Columns } from '../../parts/Columns.tsx'
 import { Empty } from '../../parts/Empty.tsx'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { idOf, keysOf, recordOf, send } from './api.ts'
+import { useZone } from '../../parts/zone.ts'
+import { idOf, keysOf, recordOf, rowsOf, send } from './api.ts'
 import { OneRecord } from './OneRecord.tsx'
-import { RecordList } from './RecordList.tsx'
+import { columnsOf } from './columns.tsx'
+import { filtersOf, isSearched, sortsOf, withMoments } from './filters.ts'
 import { words } from './words.ts'
 
 /** What the address says. */
@@ -36,6 +40,36 @@ export default function Pages() {
         return <RecordList key={name} page={page} />
       }}
     </Loaded>
+  )
+}
+
+/** The rows of a page, with the filters, the search and the order that its list has. */
+function RecordList({ page }: { readonly page: PluginPage }) {
+  const { name, title, key, routes } = page
+  const navigate = useNavigate()
+  const zone = useZone()
+  return (
+    <ListPage
+      name={`pages-${name}`}
+      words={{ ...words, title, search: isSearched(page) ? words.search : undefined }}
+      actions={
+        routes.create !== undefined && (
+          <Button
+            look="primary"
+            icon="plus"
+            onClick={() => void navigate({ to: `/pages/${name}/-/new`, search: true })}
+          >
+            {words.new}
+          </Button>
+        )
+      }
+      fields={filtersOf(page)}
+      sorts={sortsOf(page)}
+      list={(query) => rowsOf(page, withMoments(page, query, zone))}
+      columns={columnsOf(page)}
+      idOf={(row, rows) => (key === null ? String(rows.indexOf(row)) : idOf(page, row))}
+      to={(row) => (key === null ? undefined : { to: `/pages/${name}/${encodeURIComponent(idOf(page, row))}` })}
+    />
   )
 }
 
