@@ -249,7 +249,8 @@ function unprivileged(): { readonly uid: number; readonly gid: number } {
   throw new Error('no user postgres or nobody to run the server as')
 }
 
-function onPath(name: string): string | undefined {
+/** The path of a program. */
+export function onPath(name: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return folders.map((folder) => join(folder, name)).find((path) => isExecutable(path))
 }
