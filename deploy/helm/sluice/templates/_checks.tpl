@@ -1,0 +1,75 @@
+{{/* Fails with one sentence for each thing that is wrong. The schema has looked at the values one by one. */}}
+{{- define "sluice.checks" -}}
+{{- $values := .Values }}
+{{- $wrong := list }}
+{{- $names := keys $values.secret }}
+{{- range $values.env }}{{ $names = append $names .name }}{{ end }}
+
+{{- if and $values.existingSecret $values.secret }}
+{{- $wrong = append $wrong "existingSecret and secret are both set; leave out one of them." }}
+{{- end }}
+{{- if and $values.existingConfigMap $values.config }}
+{{- $wrong = append $wrong "existingConfigMap and config are both set; leave out one of them." }}
+{{- end }}
+{{- range $section, $instead := dict "database" "database.url" "key_value" "keyValue.url" }}
+{{- if hasKey $values.config $section }}
+{{- $wrong = append $wrong (printf "config.%s is set; set %s instead, which is checked." $section $instead) }}
+{{- end }}
+{{- end }}
+
+{{- range $place, $url := dict "database.url" $values.database.url "keyValue.url" $values.keyValue.url }}
+{{- $entry := trimSuffix "}" (trimPrefix "${" $url) }}
+{{- if hasPrefix "${" $url }}
+{{- if and (not $values.existingSecret) (not (hasKey $values.secret $entry)) }}
+{{- $wrong = append $wrong (printf "%s is %s, but neither existingSecret nor secret has %s." $place $url $entry) }}
+{{- end }}
+{{- else if regexMatch "^[a-z]+://[^/@]*:[^/@]+@" $url }}
+{{- $wrong = append $wrong (printf "%s has a password, which everybody who reads Pods would see; put the address into the Secret, and write ${NAME} here." $place) }}
+{{- end }}
+{{- end }}
+
+{{- if include "sluice.several" . }}
+{{- $url := $values.database.url }}
+{{- if hasPrefix "${" $url }}
+{{- $url = get $values.secret (trimSuffix "}" (trimPrefix "${" $url)) | default "postgres:" }}
+{{- end }}
+{{- if not (hasPrefix "postgres" $url) }}
+{{- $wrong = append $wrong "Several Pods need one database: set database.url to a PostgreSQL (postgres://…)." }}
+{{- end }}
+{{- if not $values.keyValue.url }}
+{{- $wrong = append $wrong "Several Pods need one key-value store: set keyValue.url to a Redis (redis://…)." }}
+{{- end }}
+{{- if not (or $values.existingSecret (has "SLUICE_SECRET" $names) (has "SLUICE_SECRET_FILE" $names)) }}
+{{- $wrong = append $wrong "Several Pods need one master secret: put SLUICE_SECRET into the Secret (existingSecret or secret)." }}
+{{- end }}
+{{- if $values.persistence.enabled }}
+{{- $wrong = append $wrong "persistence is for one Pod: several must not share a volume." }}
+{{- end }}
+{{- end }}
+{{- if and $values.autoscaling.enabled (lt (int $values.autoscaling.maxReplicas) (int $values.autoscaling.minReplicas)) }}
+{{- $wrong = append $wrong "autoscaling.maxReplicas is less than autoscaling.minReplicas." }}
+{{- end }}
+{{- if and $values.autoscaling.enabled (not $values.autoscaling.targetCPUUtilizationPercentage) (not $values.autoscaling.targetInFlight) }}
+{{- $wrong = append $wrong "autoscaling needs targetCPUUtilizationPercentage or targetInFlight." }}
+{{- end }}
+
+{{- $shutdown := get $values.config "shutdown" | default dict }}
+{{- $notice := include "sluice.seconds" (get $shutdown "notice" | default "5s") | float64 }}
+{{- $deadline := include "sluice.seconds" (get $shutdown "deadline" | default "30s") | float64 }}
+{{- if and (ge $notice 0.0) (ge $deadline 0.0) (le (float64 $values.terminationGracePeriodSeconds) (addf $notice $deadline)) }}
+{{- $wrong = append $wrong (printf "terminationGracePeriodSeconds is %v, but shutdown.notice and shutdown.deadline of the configuration take %v seconds: requests under way would be killed." $values.terminationGracePeriodSeconds (addf $notice $deadline)) }}
+{{- end }}
+{{- if and $values.ingress.enabled (not $values.ingress.hosts) }}
+{{- $wrong = append $wrong "ingress.enabled needs ingress.hosts." }}
+{{- end }}
+{{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) }}
+{{- $wrong = append $wrong "httpRoute.enabled needs httpRoute.parentRefs." }}
+{{- end }}
+{{- if and $values.serviceMonitor.enabled (or (not $values.serviceMonitor.credentials.name) (not $values.serviceMonitor.credentials.key)) }}
+{{- $wrong = append $wrong "serviceMonitor.enabled needs serviceMonitor.credentials: the Secret with an API key that may read metrics." }}
+{{- end }}
+
+{{- if $wrong }}
+{{- fail (printf "\n- %s\n" (join "\n- " $wrong)) }}
+{{- end }}
+{{- end }}
