@@ -8,7 +8,7 @@ const output = readFileSync(0, 'utf8')
 const [pack] = JSON.parse(output.slice(output.indexOf('['))) as { files: { path: string }[] }[]
 const paths = pack?.files.map(({ path }) => path) ?? []
 const allowed =
-  /^(engine\/bin\/|dist\/(console|engine|plugins|types)\/|pipelines\/|config\/[^/]+$|deploy\/|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
+  /^(engine\/bin\/|dist\/(console|engine|plugins|types)\/|pipelines\/|config\/[^/]+$|deploy\/|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|SECURITY\.md$|LICENSE$|CHANGELOG\.md$)/
 const needed = [
   'engine/bin/sluice.cjs',
   'dist/console/index.html',
@@ -28,7 +28,10 @@ const needed = [
   'pipelines/chat-completions.test.yaml',
   'config/sluice.yaml',
   'deploy/grafana/sluice.json',
+  'deploy/helm/sluice/Chart.yaml',
+  'deploy/helm/sluice/templates/deployment.yaml',
   'deploy/prometheus/rules.yaml',
+  'deploy/systemd/sluice.service',
   'LICENSE',
   'README.md',
   'plugins/README.md',
