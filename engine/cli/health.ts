@@ -84,7 +84,7 @@ function given(url: string): string {
   const { protocol, search = '', hash = '', username = '' } = URL.canParse(url) ? new URL(url) : { protocol: '' }
   if (!/^https?:$/.test(protocol) || search + hash + username !== '')
     throw new WrongUse('--url must be an address such as http://127.0.0.1:8080')
-  return url.replace(/\/+$/, '')
+  return url.replace(/\/$/, '')
 }
 
 /** The address at which the gateway of this folder listens. The environment takes precedence over the configuration. */
