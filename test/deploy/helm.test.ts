@@ -40,10 +40,11 @@ interface PodSpec {
 }
 interface Rendered {
   readonly kind: string
-  readonly metadata: { readonly name: string }
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
   readonly data?: Readonly<Record<string, string>>
   readonly spec: PodSpec & {
     readonly replicas?: number
+    readonly selector?: object
     readonly strategy?: { readonly type: string }
     readonly template?: { readonly metadata: { readonly annotations?: object }; readonly spec: PodSpec }
   }
@@ -354,6 +355,19 @@ describe('golden renders of the chart', () => {
           expect(volumeMounts.filter(({ subPath }) => subPath !== undefined)).to.deep.equal([])
         }
       }
+    }
+  })
+
+  it('let nothing that selects the Pods of the gateway select the one of a test', () => {
+    for (const name of names) {
+      const objects = objectsOf(name)
+      const labels = objects.find(({ kind }) => kind === 'Pod')?.metadata.labels ?? {}
+      const selects = (selector: object | undefined) =>
+        Object.entries(selector ?? { none: 'selects it' }).every(([label, value]) => labels[label] === value)
+      const service = objects.find(({ kind }) => kind === 'Service')?.spec.selector as object
+      const deployment = objects.find(({ kind }) => kind === 'Deployment')?.spec.selector as { matchLabels: object }
+      expect(Object.keys(service)).to.have.length(2)
+      expect([selects(service), selects(deployment.matchLabels)]).to.deep.equal([false, false])
     }
   })
 

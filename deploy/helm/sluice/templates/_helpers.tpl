@@ -18,6 +18,12 @@ app.kubernetes.io/name: {{ include "sluice.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* The Pod of "helm test". */}}
+{{- define "sluice.tester" -}}
+app.kubernetes.io/name: {{ include "sluice.name" . }}-health
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
 {{- define "sluice.labels" -}}
 {{ include "sluice.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
