@@ -136,7 +136,8 @@ function run(line: string, cwd: string): void {
   const PATH = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`
   // What the cache of npm holds has been looked at: the lock names its bytes.
   const env = { ...Object.fromEntries(entries), PATH, npm_config_prefer_offline: 'true' }
-  execFileSync('sh', ['-ec', line], { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] })
+  // What it says on standard error is in the error that is thrown when it fails.
+  execFileSync('sh', ['-ec', line], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'], maxBuffer: 64 * 1024 * 1024 })
 }
 
 /** Whether `.dockerignore` keeps a path of the checkout out: the last pattern that fits it, or a folder of it, decides. */
