@@ -53,9 +53,10 @@ export class EventHandlers {
   }
 
   #made(handler: EventHandler): EventMap {
-    if (!('make' in handler)) return watching(handler, this.#place)
+    if ('look' in handler) return watching(handler, this.#place)
     try {
-      return handler.make()
+      if ('make' in handler) return handler.make()
+      throw new Error('a handler neither changes nor looks at events')
     } catch (error) {
       // Nothing of the answer may pass unchanged, so its first event already fails.
       return {
