@@ -51,6 +51,8 @@ export {
   byteBudgetSpent,
 } from './stream/byte-budget.ts'
 export type { EventRoom } from './stream/byte-budget.ts'
+export { watchSilence } from './stream/keepalive.ts'
+export type { Beat } from './stream/keepalive.ts'
 
 // Sockets to upstreams
 export { dial } from './kit/dial.ts'

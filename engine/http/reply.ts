@@ -5,8 +5,8 @@ import { GatewayError } from '../spec/error.ts'
 import type { Reply } from '../spec/slots.ts'
 import { Later } from '../pipeline/later.ts'
 import { bufferOf } from '../stream/buffer-of.ts'
-import { watchSilence } from './keepalive.ts'
-import type { Beat } from './keepalive.ts'
+import { watchSilence } from '../stream/keepalive.ts'
+import type { Beat } from '../stream/keepalive.ts'
 import type { HttpLimits } from '../config/limits.ts'
 
 /**
@@ -58,6 +58,7 @@ export function sendReply(
       headers['cache-control'] ??= 'no-cache'
       headers['x-accel-buffering'] = 'no'
       response.writeHead(reply.status, headers)
+      if (body.held) response.flushHeaders()
       return sendStream(response, body, limits, lasting)
   }
 }

@@ -85,9 +85,9 @@ export class ExchangeScope implements RunScope {
   abort(reason: Error): void {
     if (this.#reason) return
     this.#reason = reason
-    // A listener may remove another one.
+    // Newest first, as what came later uses what came before; a listener may remove another one.
     const listeners = this.#listeners ?? []
-    while (listeners.length > 0) listeners.shift()?.listener(reason)
+    while (listeners.length > 0) listeners.pop()?.listener(reason)
     this.#controller?.abort(reason)
   }
 

@@ -8,7 +8,7 @@ import type { Leg, LegSink } from './leg.ts'
 import type { Principal } from './principal.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { GenerateEvent } from './generate.ts'
-import type { Body, BodyReader, HeldBody, Source } from './source.ts'
+import type { Body, BodyReader, Frame, HeldBody, Source } from './source.ts'
 import type { Bill, Metered } from './usage.ts'
 
 /**
@@ -188,9 +188,20 @@ export interface Answering {
   map(make: () => EventMap): UpstreamAnswer
   /** The same answer; `look` observes its events. Between equal protocols its bytes stay unchanged. */
   watch(look: Look): UpstreamAnswer
+  /**
+   * The answer whose events pass a gate. `make` is called once, when the answer is read; the answer is translated even
+   * between equal protocols. `before: 'reply'`: the reply waits for the first verdict, so that `fail` fails the try.
+   */
+  gate(make: () => Gate, options?: { readonly before?: 'reply' }): UpstreamAnswer
+  /** Like `map`, after all other handlers: stages that store or measure the answer do not see what it changes. */
+  shown(make: () => EventMap): UpstreamAnswer
 }
 
-export type EventHandler = ({ readonly make: () => EventMap } | { readonly look: Look }) & {
+export type EventHandler = (
+  | { readonly make: () => EventMap; readonly shown?: true }
+  | { readonly look: Look }
+  | { readonly gate: () => Gate; readonly before?: 'reply' }
+) & {
   /** The stage that added it, as `file:line:column (name)`; set by the engine. */
   at?: string
 }
@@ -214,6 +225,51 @@ export interface EventMap {
  */
 export type Look = (event: GenerateEvent) => void
 
+/** Holds the events of one answer back until it has judged them. A whole answer is one final window. */
+export interface Gate {
+  /**
+   * A window ends after so many characters of new text (0: with each event), so many milliseconds after its first
+   * event, or with the answer; earlier, if 256 KiB are held or the byte budget is exhausted. `Infinity`: not by this.
+   */
+  readonly window: { readonly characters: number; readonly time: number }
+  /** Characters of judged text that the next window shows again, as `before`. */
+  readonly overlap?: number
+  /** Whether calls of tools are held until they are whole. Other events pass them; one that breaks off is dropped. */
+  readonly calls?: boolean
+  /**
+   * Judges a window; later events wait meanwhile. An error thrown here ends the answer as a failure. `signal` is aborted
+   * when the exchange or the try ends, or the client disconnects.
+   */
+  judge(held: HeldEvents, signal: AbortSignal): Verdict | Promise<Verdict>
+}
+
+/** One window of a gate. */
+export interface HeldEvents {
+  readonly events: readonly GenerateEvent[]
+  /** Texts of messages, reasoning, refusals and calls in these events, one per part; opaque items have none. */
+  readonly texts: readonly {
+    readonly index: number
+    readonly part: 'text' | 'reasoning' | 'refusal' | 'call'
+    readonly before: string
+    readonly text: string
+  }[]
+  /** Characters of text in earlier windows. */
+  readonly from: number
+  /** Whether it is the last window. Its last event is then a `finish` or `failure`, as `last` says. */
+  readonly final: boolean
+  readonly last?: 'finish' | 'failure'
+}
+
+/**
+ * `replace`: these events instead. `stop`: nothing of the window; open items are closed, and this `finish` or `failure`
+ * ends the answer with the usage so far. `fail`: nothing of it; the answer fails.
+ */
+export type Verdict =
+  | 'pass'
+  | { readonly replace: readonly GenerateEvent[] }
+  | { readonly stop: GenerateEvent }
+  | { readonly fail: GatewayError }
+
 /** The reply to the client. A `Source` is streamed; any other body is sent whole. */
 export interface Reply {
   readonly status: number
@@ -236,6 +292,8 @@ export type ReplyBody =
        * it.
        */
       readonly lasting?: boolean
+      /** Whether its headers are sent at once, although its first bytes may be late. */
+      readonly held?: boolean
     }
   | {
       readonly kind: 'socket'
@@ -249,6 +307,8 @@ export interface Measurement {
   read(): Metered & { readonly complete: boolean; readonly failure?: Failure; readonly losses: readonly Loss[] }
   /** Parts of the answer that the client's protocol does not show; complete after its last event was written. */
   unshown?(): Unshown | undefined
+  /** For stages that store what `shown` changes: the last frames, or a whole body as one; complete as `unshown` is. */
+  stored?(): readonly Frame[]
 }
 
 /** How an exchange ended. Created once, when the last byte was sent or the client disconnected. */

@@ -114,6 +114,7 @@ const promised = {
       Frame
       Framing
       FunctionTool
+      Gate
       GenerateEvent
       GenerateReply
       GenerateRequest
@@ -123,6 +124,7 @@ const promised = {
       Head
       Held
       HeldBody
+      HeldEvents
       HeldChange
       Hidden
       Host
@@ -288,6 +290,7 @@ const promised = {
       UpstreamCodec
       Usage
       Used
+      Verdict
       Views
       Vote
       WholeReply
@@ -463,6 +466,7 @@ const promised = {
       upstreamProperties
       versionsIn
       virtualModels
+      watchSilence
       whenFree
       withTimes
       within
@@ -479,6 +483,7 @@ const promised = {
       rateLimitStateSchema
       shape`,
     types: `
+      Beat
       CallAnswer
       ClientHeaders
       Cut

@@ -5,6 +5,7 @@ import type {
   Answering,
   EventHandler,
   EventMap,
+  Gate,
   Look,
   Upstream,
   UpstreamAnswer,
@@ -23,7 +24,11 @@ export function answering<C extends AnswerContent>(operation: Operation, content
  * content.
  */
 export function answerOnByteLane({ same }: Upstream, { handlers }: UpstreamAnswer): boolean {
-  return same && (handlers.length === 0 || !handlers.some((handler) => 'make' in handler))
+  return same && handlers.every(looks)
+}
+
+function looks(handler: EventHandler): boolean {
+  return 'look' in handler
 }
 
 const none: readonly EventHandler[] = []
@@ -42,6 +47,14 @@ class HandledAnswer implements Answering {
 
   watch(look: Look): UpstreamAnswer {
     return this.#with({ look })
+  }
+
+  gate(make: () => Gate, options?: { readonly before?: 'reply' }): UpstreamAnswer {
+    return this.#with({ ...options, gate: make })
+  }
+
+  shown(make: () => EventMap): UpstreamAnswer {
+    return this.#with({ make, shown: true })
   }
 
   #with(handler: EventHandler): UpstreamAnswer {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { mock } from 'node:test'
 import { expect } from 'chai'
-import { watchSilence } from '../../../engine/http/keepalive.ts'
+import { watchSilence } from '../../../engine/stream/keepalive.ts'
 import { sendReply } from '../../../engine/http/reply.ts'
 import type { Sink } from '../../../engine/index.ts'
 
