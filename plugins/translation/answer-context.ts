@@ -31,8 +31,10 @@ export interface AnswerContext {
   readonly named: boolean
   /** Takes what the provider reported to have used for an answer that is an error. */
   readonly used: (reported: Pick<Metered, 'usage'>) => void
-  /** Watchers and maps of stages; absent if there are none. */
+  /** Watchers, maps and gates of stages; absent if there are none. */
   readonly handlers: EventHandlers | undefined
+  /** Maps for this client alone, after the others; absent if there are none. */
+  readonly shown: EventHandlers | undefined
 }
 
 /** A body for the client, its measurement once it is over, and the losses known so far. */
@@ -45,10 +47,15 @@ export interface ClientAnswer {
 const comment = Buffer.from(': keepalive\n\n')
 
 /** Events for the client, in chunks of whole events unless the stream is `torn`. */
-export function eventStream({ codec }: AnswerContext, source: Source, torn?: () => boolean): ClientAnswer['body'] {
+export function eventStream(
+  { codec, handlers }: AnswerContext,
+  source: Source,
+  torn?: () => boolean,
+): ClientAnswer['body'] {
   const sign = codec.keepalive ? Buffer.from(encodeFrame(codec.keepalive)) : comment
   const keepalive = () => (torn?.() ? undefined : sign)
-  return { kind: 'stream', source, type: 'text/event-stream; charset=utf-8', keepalive }
+  const body = { kind: 'stream', source, type: 'text/event-stream; charset=utf-8', keepalive } as const
+  return handlers?.hasGates ? { ...body, held: true } : body
 }
 
 /** The client's request, for the printers of its protocol. */

@@ -20,61 +20,188 @@ import type {
   Scope,
   Source,
   EventHandler,
+  Usage,
 } from '../../engine/index.ts'
+import type { EventRoom } from '../../engine/kit.ts'
 import { EventRules } from './event-rules.ts'
+import { GateStep, isLast } from './gate-step.ts'
+import type { GatePlace } from './gate-step.ts'
 
-interface Surroundings {
+/** What surrounds the handlers of an answer. */
+export interface Surroundings {
   readonly host: Host
   readonly scope: Scope
 }
 
-/** Passes the events of one answer through the watchers and maps of its stages. */
-export class EventHandlers {
+const none: readonly never[] = []
+
+/** Milliseconds that an exchange waits for judgements that are out when it ends. */
+const patience = 5_000
+
+/** Passes the events of one answer through the watchers, maps and gates of its stages. */
+export class EventHandlers implements GatePlace {
   readonly #handlers: readonly EventHandler[]
   readonly #place: Surroundings
-  #steps: readonly Step[] | undefined
+  #steps: readonly (Step | GateStep)[] = none
   /** The watched bytes cannot be parsed any further. */
   #blind = false
   /** The error with which a stage ended the answer. */
   #refusal: { readonly error: unknown } | undefined
+  readonly #gates: GateStep[] = []
+  #ending: AbortController | undefined
+  #room: EventRoom | undefined
+  /** Called when no judgement is out any more. */
+  #idle: (() => void) | undefined
+  isWhole = false
+  usage: () => Usage | undefined = () => undefined
+  /** Takes events that gates release later, also none; absent: nobody waits for them. */
+  released: ((events: readonly GenerateEvent[]) => void) | undefined
+  /** Called when the exchange or the try is aborted. */
+  aborted: ((reason: Error) => void) | undefined
 
   constructor(handlers: readonly EventHandler[], place: Surroundings) {
     this.#handlers = handlers
     this.#place = place
     place.scope.onEnd?.(() => this.end(new GatewayError('client_closed')))
+    if (!handlers.some((handler) => 'gate' in handler)) return
+    this.#ending = new AbortController()
+    place.scope.onAbort((reason) => this.abort(reason))
   }
 
-  /** The events to emit for one event; none after `finish` or `failure`. */
+  /** Whether there are gates, so that events may come out later. */
+  get hasGates(): boolean {
+    return this.#ending !== undefined
+  }
+
+  get signal(): AbortSignal {
+    return (this.#ending ??= new AbortController()).signal
+  }
+
+  get room(): EventRoom {
+    return (this.#room ??= eventRoom(this.#place.host, this.#place.scope))
+  }
+
+  /** Whether gates hold so much that no more should be read. */
+  get isFull(): boolean {
+    return this.#gates.some(({ isFull }) => isFull)
+  }
+
+  /** Whether the gates that the reply waits for have judged. */
+  get hasJudged(): boolean {
+    return this.#steps !== none && this.#gates.every(({ isFirst, hasJudged, ended }) => !isFirst || hasJudged || ended)
+  }
+
+  /** Whether the reply waits for a gate. */
+  get delaysReply(): boolean {
+    return this.#handlers.some((handler) => 'gate' in handler && handler.before === 'reply')
+  }
+
+  /** Whether the last event has not come out of a gate. */
+  get holds(): boolean {
+    return this.#gates.some(({ ended }) => !ended)
+  }
+
+  /** The error with which a stage ended the answer, if one did. */
+  get refusal(): unknown {
+    return this.#refusal?.error
+  }
+
+  /** The events to emit now for one event; none after `finish` or `failure`. */
   pass(event: GenerateEvent): readonly GenerateEvent[] {
-    this.#steps ??= this.#handlers.map((handler) => new Step(this.#made(handler), handler))
-    let events: readonly GenerateEvent[] = [event]
-    for (const step of this.#steps) events = this.#through(step, events)
+    if (this.#steps === none) this.#steps = this.#handlers.map((handler) => this.#made(handler))
+    return this.#from(0, [event])
+  }
+
+  later(release: (given: GenerateEvent[]) => void, step: GateStep): void {
+    const given: GenerateEvent[] = []
+    try {
+      release(given)
+    } catch (error) {
+      given.push(this.#failed(step, error))
+    }
+    const events = this.#from(this.#steps.indexOf(step) + 1, given)
+    this.released?.(events)
+    if (!this.#isJudging) this.#idle?.()
+  }
+
+  #from(first: number, given: readonly GenerateEvent[]): readonly GenerateEvent[] {
+    let events = given
+    for (let at = first; at < this.#steps.length; at++)
+      events = this.#through(this.#steps[at] as Step | GateStep, events)
     return events
   }
 
-  #made(handler: EventHandler): EventMap {
-    if ('look' in handler) return watching(handler, this.#place)
+  #made(handler: EventHandler): Step | GateStep {
+    if ('look' in handler) return new Step(watching(handler, this.#place), handler)
     try {
-      if ('make' in handler) return handler.make()
-      throw new Error('a handler neither changes nor looks at events')
+      if ('make' in handler) return new Step(handler.make(), handler)
+      const gate = new GateStep(handler.gate(), handler, this)
+      this.#gates.push(gate)
+      return gate
     } catch (error) {
       // Nothing of the answer may pass unchanged, so its first event already fails.
-      return {
-        event: () => {
-          throw error
-        },
+      const fails = () => {
+        throw error
       }
+      return new Step({ event: fails }, handler)
     }
   }
 
   /** The answer has stopped without an end: the handlers get a failure. */
   end(error: unknown): void {
+    this.#ending?.abort(error)
     this.pass(failure(error, this.#place))
   }
 
-  /** Passes a whole answer as the events of a stream. Throws the error with which a stage ends it. */
-  reply(reply: GenerateReply): GenerateReply {
+  /** The client has left, or the time of the stage is over: nobody waits for a judgement. */
+  abort(reason: Error): void {
+    this.#ending?.abort(reason)
+    this.aborted?.(reason)
+  }
+
+  get #isJudging(): boolean {
+    return this.#gates.some(({ isJudging }) => isJudging)
+  }
+
+  /** Resolves when no judgement is out any more, or after 5 seconds, when its verdict is dropped; undefined: none is. */
+  judged(): Promise<void> | undefined {
+    if (!this.#isJudging) return undefined
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        for (const gate of this.#gates) gate.end()
+        this.#idle?.()
+      }, patience)
+      this.#idle = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /**
+   * Passes a whole answer as the events of a stream, and as one window of each gate. Throws, or rejects with, the error
+   * with which a stage ends it.
+   */
+  reply(reply: GenerateReply): GenerateReply | Promise<GenerateReply> {
+    this.isWhole = true
+    this.usage = () => reply.usage
     const events = [...unfold(reply)].flatMap((event) => this.pass(event))
+    if (!this.holds) return this.#folded(events)
+    return new Promise((resolve, reject) => {
+      this.aborted = reject
+      this.released = (more) => {
+        for (const event of more) events.push(event)
+        if (this.holds) return
+        try {
+          resolve(this.#folded(events))
+        } catch (error) {
+          reject(asGatewayError(error))
+        }
+      }
+    })
+  }
+
+  #folded(events: readonly GenerateEvent[]): GenerateReply {
     if (this.#refusal) throw this.#refusal.error
     const last = events.at(-1)
     if (last?.type === 'failure') throw failed(last, 'refused')
@@ -117,20 +244,25 @@ export class EventHandlers {
     }
   }
 
-  #through(step: Step, events: readonly GenerateEvent[]): readonly GenerateEvent[] {
+  #through(step: Step | GateStep, events: readonly GenerateEvent[]): readonly GenerateEvent[] {
     const given: GenerateEvent[] = []
     try {
       for (const event of events) step.pass(event, given)
-      return given
     } catch (error) {
-      this.#refusal ??= { error }
-      step.ended = true
-      const { at } = step
-      const { code, cause } = asGatewayError(error)
-      if (code === 'internal_error')
-        this.#place.host.log.error({ err: cause, id: this.#place.scope.id, at }, 'a stage failed to change an answer')
-      return [...given, failure(error, this.#place)]
+      given.push(this.#failed(step, error))
     }
+    return given
+  }
+
+  /** A step has thrown an error, and ends the answer with it. */
+  #failed(step: Step | GateStep, error: unknown): GenerateEvent {
+    this.#refusal ??= { error }
+    step.end()
+    const { at } = step
+    const { code, cause } = asGatewayError(error)
+    const what = step instanceof GateStep ? 'a stage failed to judge an answer' : 'a stage failed to change an answer'
+    if (code === 'internal_error') this.#place.host.log.error({ err: cause, id: this.#place.scope.id, at }, what)
+    return failure(error, this.#place)
   }
 }
 
@@ -162,10 +294,10 @@ class Step {
     }
     if (last) given.push(event)
   }
-}
 
-function isLast({ type }: GenerateEvent): boolean {
-  return type === 'finish' || type === 'failure'
+  end(): void {
+    this.ended = true
+  }
 }
 
 function watching({ look, at }: EventHandler & { readonly look: Look }, { host, scope }: Surroundings): EventMap {

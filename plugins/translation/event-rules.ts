@@ -23,6 +23,16 @@ export class EventRules {
     if (wrong) throw new Error(`an event "${event.type}" ${wrong}`)
   }
 
+  /** Notes an event that the provider made: it is passed on whether or not it is right. */
+  see(event: GenerateEvent): void {
+    this.#wrong(event)
+  }
+
+  /** The items that are open. */
+  get open(): Iterable<number> {
+    return this.#open.keys()
+  }
+
   #wrong(event: GenerateEvent): string | undefined {
     switch (event.type) {
       case 'start':

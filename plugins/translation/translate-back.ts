@@ -26,6 +26,7 @@ import { cutReply } from './stop-cut.ts'
 import { kept } from './told-call.ts'
 import { unitsOf } from './units.ts'
 import { EventHandlers } from './event-handlers.ts'
+import type { Surroundings } from './event-handlers.ts'
 import { foldAll, folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
@@ -41,11 +42,13 @@ export default defineStage({
   needs: ['request', 'model', 'answer'],
   reads: ['upstream'],
   provides: ['reply', 'measurement'],
+  // Who took something for the exchange settles when no judgement of its answer is out any more.
+  settles: [],
   // A stream becomes a whole answer only at the end of the stream.
   timeout: '1h',
   uses: ['request_policy', 'tokens', 'prices'],
   build: (_, host, { request_policy: { answer_model: naming }, tokens, prices }) => {
-    return ({ request, model, upstream = unsent, answer }, scope) => {
+    return ({ request, model, upstream = unsent, answer }, scope, settle) => {
       const codec = host.codec(request.protocol)
       const exchange: AnswerContext = {
         request,
@@ -57,11 +60,15 @@ export default defineStage({
         used: (reported) => prices.addFailed(scope, model.model.pricing, reported),
         codec,
         named: naming === 'gateway',
-        handlers: answer.handlers.length === 0 ? undefined : new EventHandlers(answer.handlers, { host, scope }),
+        handlers: handlersOf(answer, false, { host, scope }),
+        shown: handlersOf(answer, true, { host, scope }),
       }
+      const { handlers } = exchange
+      if (handlers?.hasGates) settle(() => handlers.judged())
       const fail = (error: unknown): never => {
         const failure = told(error, exchange)
-        exchange.handlers?.end(failure)
+        handlers?.end(failure)
+        exchange.shown?.end(failure)
         throw failure
       }
       try {
@@ -73,6 +80,13 @@ export default defineStage({
     }
   },
 })
+
+/** The handlers that change an answer for this client alone, or the others. */
+function handlersOf({ handlers }: UpstreamAnswer, shown: boolean, place: Surroundings): EventHandlers | undefined {
+  if (handlers.length === 0) return undefined
+  const wanted = handlers.filter((handler) => 'shown' in handler === shown)
+  return wanted.length === 0 ? undefined : new EventHandlers(wanted, place)
+}
 
 function replied(
   exchange: AnswerContext,
@@ -120,7 +134,8 @@ function back(exchange: AnswerContext, given: UpstreamAnswer): ClientAnswer | Pr
       return Array.fromAsync(answer.events).then((all) => printed(exchange, foldAll(exchange, all)))
     case 'neutral-reply': {
       const reply = printed(exchange, answer.reply)
-      return answer.unasked ? { ...reply, measurement: unasked(reply.measurement) } : reply
+      if (!answer.unasked) return reply
+      return reply instanceof Promise ? reply.then(unasked) : unasked(reply)
     }
   }
 }
@@ -191,24 +206,70 @@ class WholeMeasurement implements Measurement {
 }
 
 /** A whole answer in the client's protocol: one body, or events if the client requested a stream. */
-function printed(exchange: AnswerContext, answered: ReplyOf<Operation>): ClientAnswer {
-  const { codec, request, upstream, handlers } = exchange
+function printed(exchange: AnswerContext, answered: ReplyOf<Operation>): ClientAnswer | Promise<ClientAnswer> {
+  const { request, upstream, handlers } = exchange
   const cut = upstream.cuts && 'items' in answered ? cutReply(answered, upstream.cuts) : answered
-  if (request.stream && 'items' in cut) return fromNeutral(exchange, streamed(cut))
-  const reply = handlers && 'items' in cut ? handlers.reply(cut) : cut
+  if (!('items' in cut)) return printedReply(exchange, cut, cut)
+  // Gates judge all of it before the client gets anything, so that another candidate can still be asked.
+  if (request.stream && !handlers?.hasGates) return fromNeutral(exchange, streamed(cut))
+  const given = handlers ? passed(exchange, handlers, cut) : cut
+  return given instanceof Promise
+    ? given.then((reply) => printedOrStreamed(exchange, cut, reply))
+    : printedOrStreamed(exchange, cut, given)
+}
+
+/** What the handlers make of a whole answer. What was used for one that they refuse is billed. */
+function passed(
+  exchange: AnswerContext,
+  handlers: EventHandlers,
+  reply: GenerateReply,
+): GenerateReply | Promise<GenerateReply> {
+  const refused = (error: unknown): never => {
+    if (reply.usage) exchange.used({ usage: reply.usage })
+    throw error
+  }
+  try {
+    const given = handlers.reply(reply)
+    return given instanceof Promise ? given.catch(refused) : given
+  } catch (error) {
+    return refused(error)
+  }
+}
+
+/** @param billed what the provider answered */
+function printedOrStreamed(
+  exchange: AnswerContext,
+  billed: GenerateReply,
+  reply: GenerateReply,
+): ClientAnswer | Promise<ClientAnswer> {
+  if (!exchange.request.stream) return printedReply(exchange, billed, reply)
+  const given = { ...reply, ...(billed.usage ? { usage: billed.usage } : {}) }
+  return fromNeutral({ ...exchange, handlers: undefined }, streamed(given))
+}
+
+function printedReply(exchange: AnswerContext, billed: ReplyOf<Operation>, reply: ReplyOf<Operation>): ClientAnswer {
+  const { codec, request, upstream, shown } = exchange
   const metered = {
-    ...(cut.usage ? { usage: cut.usage } : {}),
-    ...('further' in cut && cut.further ? { further: cut.further } : {}),
+    ...(billed.usage ? { usage: billed.usage } : {}),
+    ...('further' in billed && billed.further ? { further: billed.further } : {}),
     ...(reply.model === undefined ? {} : { model: reply.model }),
     ...('stop' in reply ? { stop: reply.stop, ...(reply.id === undefined ? {} : { id: reply.id }) } : {}),
   }
-  if (!codec.reply)
+  const { reply: printer } = codec
+  if (!printer)
     throw new GatewayError('invalid_request_error', {
       model: request.model,
       reason: `${codec.protocol} prints no answers`,
     })
-  const { body, losses, unshown } = codec.reply.print(exchange.named ? nameless(reply) : reply, asked(exchange))
-  const measurement = { ...measurementOf(metered, losses), unshown: () => unshown }
+  const print = (one: ReplyOf<Operation>) => printer.print(exchange.named ? nameless(one) : one, asked(exchange))
+  const stored = print(reply)
+  // Only gates make one wait.
+  const { body, losses } = shown && 'items' in reply ? print(shown.reply(reply) as GenerateReply) : stored
+  const measurement = {
+    ...measurementOf(metered, losses),
+    unshown: () => stored.unshown,
+    ...(shown ? { stored: () => [{ data: JSON.stringify(stored.body) }] } : {}),
+  }
   return { body: { kind: 'json', value: body }, measurement, losses: [...upstream.losses, ...losses] }
 }
 
@@ -230,9 +291,10 @@ function upstreamCodec<P extends 'reply' | 'events'>(
   })
 }
 
-/** The measurement of an answer for which no provider was called. */
-function unasked(measurement: Measurement): Measurement {
-  return { read: () => ({ ...measurement.read(), unasked: true }), unshown: () => measurement.unshown?.() }
+/** An answer for which no provider was called. */
+function unasked(answer: ClientAnswer): ClientAnswer {
+  const { measurement } = answer
+  return { ...answer, measurement: { ...measurement, read: () => ({ ...measurement.read(), unasked: true }) } }
 }
 
 function measurementOf(metered: Metered, losses: readonly Loss[] = []): Measurement {

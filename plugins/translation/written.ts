@@ -6,6 +6,7 @@ import {
   collect,
   encodeFrame,
   eventRoom,
+  failed,
   fold,
   pull,
   through,
@@ -26,6 +27,8 @@ import type {
 import { nameless } from './answer-model.ts'
 import { estimated } from './estimated.ts'
 import { cutShort, failureOf, shown } from './failure.ts'
+import { isLast } from './gate-step.ts'
+import { HeldStream } from './held-stream.ts'
 import { StopCut } from './stop-cut.ts'
 import type { EventHandlers } from './event-handlers.ts'
 import type { ClientAnswer, AnswerContext } from './answer-context.ts'
@@ -42,6 +45,11 @@ class Writing {
   readonly #writer: EventPrinter<GenerateEvent>
   readonly #cut: StopCut | undefined
   readonly #handlers: EventHandlers | undefined
+  readonly #shown: EventHandlers | undefined
+  /** Prints what stages store, which is not what the client is shown; and what it printed last. */
+  readonly #storing: EventPrinter<GenerateEvent> | undefined
+  #stored: readonly Frame[] = []
+  #isStored = false
   /** Whether the printer sets the model's name itself. */
   readonly #named: boolean
   #usage: Usage | undefined
@@ -54,44 +62,67 @@ class Writing {
   #text = ''
   /** Bytes of text from the provider. */
   #said = 0
-  /** The provider has sent its terminal event. */
-  #over = false
+  /** The provider has sent its terminal event, and whether that is no failure. */
+  over = false
+  #finished = false
+  /** Whether an error ended the answer, which one, and whether the printer threw it. */
+  isBroken = false
+  #broken: unknown
+  #isUnprintable = false
   readonly #call: TellingCall | undefined
   #read: ReturnType<Measurement['read']> | undefined
   /** The terminal event was printed; the client gets nothing after it. */
   ended = false
+  /** Set while the client has not got a reply: takes the error of an answer that fails, instead of the client. */
+  refused: ((error: unknown) => void) | undefined
 
   constructor(exchange: AnswerContext) {
     this.#exchange = exchange
     this.#writer = writerOf(exchange)
     this.#cut = exchange.upstream.cuts && new StopCut(exchange.upstream.cuts)
     this.#handlers = exchange.handlers
+    this.#shown = exchange.shown
+    if (this.#shown) this.#storing = writerOf(exchange)
+    if (this.#handlers?.hasGates) this.#handlers.usage = () => this.#usageSoFar
     this.#call = exchange.scope.call
     this.#named = exchange.named
   }
 
   /** The bytes of the events that `take` is given. An error ends the answer as a failure, after what came before it. */
   write(giving: () => void): Uint8Array | undefined {
-    try {
-      giving()
-    } catch (error) {
-      this.#break(error)
-    }
-    return this.#printed()
+    this.run(giving)
+    return this.printed()
   }
 
   /** The bytes with which an error ends the answer; none if it has ended before. */
   fail(error: unknown): Uint8Array {
     this.#break(error)
-    return this.#printed() ?? nothing
+    return this.printed() ?? nothing
+  }
+
+  /** Like `write`; the bytes are taken later. */
+  run(giving: () => void): void {
+    try {
+      giving()
+    } catch (error) {
+      this.#break(error)
+    }
+  }
+
+  /** Events that gates have released. */
+  release(events: readonly GenerateEvent[]): void {
+    this.run(() => {
+      for (const event of events) this.#give(event)
+    })
   }
 
   /** A stop sequence or a stage ended the answer: the provider can stop. */
   get early(): boolean {
-    return this.#cut?.sequence !== undefined || (this.ended && !this.#over)
+    return this.#cut?.sequence !== undefined || (this.ended && !this.over)
   }
 
-  #printed(): Uint8Array | undefined {
+  /** What was printed since the last call. */
+  printed(): Uint8Array | undefined {
     const text = this.#text
     this.#text = ''
     return text === '' ? undefined : Buffer.from(text)
@@ -107,29 +138,54 @@ class Writing {
   }
 
   #pass(event: GenerateEvent): void {
-    if (this.#over) return
+    if (this.over || this.isBroken) return
     this.#hear(event)
     this.#handle(event)
   }
 
   #handle(event: GenerateEvent): void {
-    if (!this.#handlers) return this.#write(event)
-    for (const one of this.#handlers.pass(event)) this.#write(one)
+    if (!this.#handlers) return this.#give(event)
+    for (const one of this.#handlers.pass(event)) this.#give(one)
+  }
+
+  /** Takes an event that the stages have let pass. */
+  #give(event: GenerateEvent): void {
+    if (!this.#shown) return this.#write(event)
+    this.#store(event)
+    for (const one of this.#shown.pass(event)) this.#write(one)
+  }
+
+  #store(event: GenerateEvent): void {
+    if (!this.#storing || this.#isStored) return
+    this.#isStored = isLast(event)
+    this.#stored = [...this.#storing.print(this.#told(event))]
+  }
+
+  #told(event: GenerateEvent): GenerateEvent {
+    return this.#named && event.type === 'start' ? nameless(event) : event
   }
 
   /** Prints an event for the client. */
   #write(event: GenerateEvent): void {
     if (this.ended) return
     if (event.type === 'failure') return this.#fail(event.failure)
-    const told = this.#named && event.type === 'start' ? nameless(event) : event
-    for (const frame of this.#writer.print(told)) this.#text += encodeFrame(frame)
+    try {
+      for (const frame of this.#writer.print(this.#told(event))) this.#text += encodeFrame(frame)
+    } catch (error) {
+      this.#isUnprintable = true
+      throw error
+    }
     if (event.type !== 'finish') return
     this.#stop = event.stop
     this.ended = true
   }
 
   #break(error: unknown): void {
-    if (this.ended) return
+    // Gates may still hold the end.
+    const isHeld = this.#handlers?.holds === true && !this.#isUnprintable
+    if (this.ended || (isHeld && (this.over || this.isBroken))) return
+    this.isBroken = true
+    this.#broken = error
     const failure = failureOf(error, this.#exchange)
     const { host, scope } = this.#exchange
     const { code, cause } = asGatewayError(error)
@@ -141,12 +197,15 @@ class Writing {
       // What cannot be printed of a broken answer is lost with it.
     }
     // The handlers may have had their last event before.
-    if (!this.ended) this.#fail(failure)
+    if (!this.ended && (this.#isUnprintable || !this.#handlers?.holds)) this.#fail(failure)
   }
 
   #fail(failure: Failure): void {
     this.ended = true
     this.#failure = failure
+    if (this.refused)
+      return this.refused(this.#handlers?.refusal ?? this.#broken ?? failed({ type: 'failure', failure }))
+    this.#store({ type: 'failure', failure })
     for (const frame of this.#lastFrames(failure)) this.#text += encodeFrame(frame)
   }
 
@@ -181,13 +240,23 @@ class Writing {
     return this.#writer.unshown
   }
 
+  get stored(): readonly Frame[] {
+    return this.#stored
+  }
+
   get #complete(): boolean {
     return this.ended && this.#failure === undefined
   }
 
   #metered(): Pick<Metered, 'usage' | 'estimated'> {
-    if (!this.#complete || this.early) return this.#spent()
+    // What the provider reported at its end is what it bills, whatever stages made of the answer.
+    const isReported = this.#finished && this.#usage !== undefined && this.#cut?.sequence === undefined
+    if (!isReported && (!this.#complete || this.early)) return this.#spent()
     return this.#usage ? { usage: this.#usage } : {}
+  }
+
+  get #usageSoFar(): Usage | undefined {
+    return this.#finished && this.#usage ? this.#usage : this.#spent().usage
   }
 
   #spent() {
@@ -209,18 +278,22 @@ class Writing {
         this.#usage = event.usage
         return
       case 'finish':
-        this.#over = true
+        this.over = this.#finished = true
         if (event.usage) this.#usage = event.usage
         this.#further = event.further
         return
       case 'failure':
-        this.#over = true
+        this.over = true
     }
   }
 }
 
 /** Translates a stream of another protocol event by event as it arrives. */
-export function written(exchange: AnswerContext, source: Source, reader: EventParser<GenerateEvent>): ClientAnswer {
+export function written(
+  exchange: AnswerContext,
+  source: Source,
+  reader: EventParser<GenerateEvent>,
+): ClientAnswer | Promise<ClientAnswer> {
   const writing = new Writing(exchange)
   const decoder = new FrameDecoder(eventRoom(exchange.host, exchange.scope))
   const take = (event: GenerateEvent) => writing.take(shown(event, exchange))
@@ -230,8 +303,14 @@ export function written(exchange: AnswerContext, source: Source, reader: EventPa
   const takeRest = () => {
     takeAll(decoder.end())
     for (const event of reader.end()) take(event)
-    if (!writing.ended) throw cutShort(exchange)
+    if (!writing.ended && !writing.over) throw cutShort(exchange)
   }
+  const { handlers } = exchange
+  if (handlers?.hasGates)
+    return held(exchange, writing, handlers, source, (chunk) => {
+      if (chunk) takeAll(decoder.push(chunk))
+      else takeRest()
+    })
   const translated = through(source, {
     data: (chunk) => writing.write(() => takeAll(decoder.push(chunk))),
     enough: () => writing.early,
@@ -243,8 +322,12 @@ export function written(exchange: AnswerContext, source: Source, reader: EventPa
 }
 
 /** Prints a stream of neutral events for the client as they arrive. */
-export function fromNeutral(exchange: AnswerContext, events: AsyncIterable<GenerateEvent>): ClientAnswer {
+export function fromNeutral(
+  exchange: AnswerContext,
+  events: AsyncIterable<GenerateEvent>,
+): ClientAnswer | Promise<ClientAnswer> {
   const writing = new Writing(exchange)
+  if (exchange.handlers?.hasGates) return heldNeutral(exchange, writing, exchange.handlers, events)
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       for await (const event of events) {
@@ -258,6 +341,44 @@ export function fromNeutral(exchange: AnswerContext, events: AsyncIterable<Gener
     }
   }
   return streamBack(exchange, pull(chunks()), writing)
+}
+
+/** The same where gates may hold events: one is taken for each chunk, which is empty. */
+function heldNeutral(
+  exchange: AnswerContext,
+  writing: Writing,
+  handlers: EventHandlers,
+  events: AsyncIterable<GenerateEvent>,
+): ClientAnswer | Promise<ClientAnswer> {
+  let next: GenerateEvent | undefined
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (next of events) yield nothing
+    next = undefined
+  }
+  return held(exchange, writing, handlers, pull(chunks()), () => {
+    if (next) writing.take(next)
+    else if (!writing.ended && !writing.over) throw cutShort(exchange)
+  })
+}
+
+/** An answer with gates; it waits for those that judge before the reply. What a refused one used is billed, too. */
+function held(
+  exchange: AnswerContext,
+  writing: Writing,
+  handlers: EventHandlers,
+  source: Source,
+  take: (chunk: Uint8Array | undefined) => void,
+): ClientAnswer | Promise<ClientAnswer> {
+  const stream = new HeldStream(source, { writing, handlers, take })
+  const answer = streamBack(exchange, stream, writing)
+  if (!handlers.delaysReply) return answer
+  return stream.ready().then(
+    () => answer,
+    (error: unknown) => {
+      exchange.used(writing.read())
+      throw error
+    },
+  )
 }
 
 /** Collects a stream into one whole answer. */
@@ -285,7 +406,11 @@ export function foldAll(exchange: AnswerContext, events: readonly GenerateEvent[
 function streamBack(exchange: AnswerContext, source: Source, writing: Writing): ClientAnswer {
   return {
     body: eventStream(exchange, source),
-    measurement: { read: () => writing.read(), unshown: () => writing.unshown },
+    measurement: {
+      read: () => writing.read(),
+      unshown: () => writing.unshown,
+      ...(exchange.shown ? { stored: () => writing.stored } : {}),
+    },
     losses: exchange.upstream.losses,
   }
 }

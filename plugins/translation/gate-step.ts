@@ -1,0 +1,222 @@
+import { byteBudgetSpent, eventTooLarge, isObject, watchSilence } from '../../engine/kit.ts'
+import { GatewayError } from '../../engine/index.ts'
+import type { Gate, GenerateEvent, HeldEvents, Usage } from '../../engine/index.ts'
+import type { Beat, EventRoom } from '../../engine/kit.ts'
+import { EventRules } from './event-rules.ts'
+import { GateWindow } from './gate-window.ts'
+
+/** Bytes that a gate holds before what it reads from is paused. */
+const most = 256 * 1024
+
+/** Milliseconds of the longest window that a timer ends. */
+const longest = 24 * 3_600_000
+
+/** What a gate needs of the answer that it judges. */
+export interface GatePlace {
+  /** Whether all of the answer is one window. */
+  readonly isWhole: boolean
+  readonly signal: AbortSignal
+  /** Its limit is that of a single call of a tool. */
+  readonly room: EventRoom
+  usage(): Usage | undefined
+  /** Takes what `release` gives at a later time, once the step has ended a judgement or its time is over. */
+  later(release: (given: GenerateEvent[]) => void, step: GateStep): void
+}
+
+/** One gate of an answer. Events wait in its window, then while the window is judged; those behind it wait, too. */
+export class GateStep {
+  /** The stage that added it. */
+  readonly at: string | undefined
+  /** Whether the reply waits for its first verdict. */
+  readonly isFirst: boolean
+  readonly #gate: Gate
+  readonly #place: GatePlace
+  readonly #window: GateWindow
+  readonly #rules = new EventRules()
+  /** Events of calls that are not whole, by item. */
+  readonly #calls = new Map<number, GenerateEvent[]>()
+  #behind: GenerateEvent[] = []
+  #beat: Beat | undefined
+  /** Bytes of all held events, and of those in the window. */
+  #bytes = 0
+  #inWindow = 0
+  /** Whether the byte budget has no room for more. */
+  #isSpent = false
+  #isClosed = false
+  isJudging = false
+  hasJudged = false
+  /** It has given its last event. */
+  ended = false
+
+  constructor(gate: Gate, { at, before }: { readonly at?: string; readonly before?: 'reply' }, place: GatePlace) {
+    this.at = at
+    this.isFirst = before === 'reply'
+    this.#gate = gate
+    this.#place = place
+    this.#window = new GateWindow(gate.overlap ?? 0)
+  }
+
+  /** Whether no further events should be read while it judges. */
+  get isFull(): boolean {
+    return this.isJudging && (this.#isSpent || this.#bytes >= most)
+  }
+
+  /** Takes an event; what may pass now is added to `given`. */
+  pass(event: GenerateEvent, given: GenerateEvent[]): void {
+    if (this.ended || this.#isClosed) return
+    this.#isClosed = isLast(event)
+    if (!this.#place.isWhole) this.#keep(this.#bytes + sizeOf(event))
+    if (this.isJudging) this.#behind.push(event)
+    else this.#hold(event, given)
+  }
+
+  /** Nobody waits for its judgement any more. */
+  end(): void {
+    this.ended = true
+    this.#beat?.stop()
+    this.#behind = []
+    this.#calls.clear()
+    this.#keep(0)
+  }
+
+  #keep(bytes: number): void {
+    this.#bytes = bytes
+    this.#isSpent = this.#place.room.hold?.resize(bytes) === false
+  }
+
+  #hold(event: GenerateEvent, given: GenerateEvent[]): void {
+    const before = this.#window.isEmpty
+    this.#sort(event)
+    if (this.#isDue(event)) return this.#judge(given)
+    if (!before || this.#window.isEmpty || this.#place.isWhole) return
+    const { time } = this.#gate.window
+    if (time > longest) return
+    this.#beat = watchSilence(`${Math.ceil(time)}ms`, () => this.#place.later((given) => this.#judge(given), this))
+  }
+
+  /** Puts an event into the window, or aside while its call is not whole. */
+  #sort(event: GenerateEvent): void {
+    if (this.#gate.calls !== true) return this.#add(event)
+    const call = 'index' in event ? this.#calls.get(event.index) : undefined
+    if (call) call.push(event)
+    else if (event.type === 'item' && event.item.type === 'call') this.#calls.set(event.index, [event])
+    else {
+      // What has no end when the answer has one is whole; a call that broke off is not shown.
+      if (event.type === 'finish') for (const index of this.#calls.keys()) this.#complete(index)
+      return this.#add(event)
+    }
+    if (event.type === 'item-end') this.#complete(event.index)
+  }
+
+  #complete(index: number): void {
+    for (const event of this.#calls.get(index) ?? []) this.#add(event)
+    this.#calls.delete(index)
+  }
+
+  #add(event: GenerateEvent): void {
+    this.#window.add(event)
+    if (!this.#place.isWhole) this.#inWindow += sizeOf(event)
+  }
+
+  #isDue(event: GenerateEvent): boolean {
+    if (isLast(event)) return true
+    if (this.#place.isWhole) return false
+    if (this.#window.isEmpty) {
+      if (this.#isSpent) throw byteBudgetSpent()
+      if (this.#bytes > this.#place.room.limit) throw eventTooLarge(this.#place.room)
+      return false
+    }
+    const { characters, time } = this.#gate.window
+    return !(this.#window.characters < characters && time > 0) || this.#isSpent || this.#bytes >= most
+  }
+
+  #judge(given: GenerateEvent[]): void {
+    this.#beat?.stop()
+    this.#beat = undefined
+    const held = this.#window.close()
+    const bytes = this.#inWindow
+    this.#inWindow = 0
+    const verdict: unknown = this.#gate.judge(held, this.#place.signal)
+    if (!isThenable(verdict)) return this.#judged(held, bytes, verdict, given)
+    this.isJudging = true
+    Promise.resolve(verdict).then(
+      (late) => this.#over((given) => this.#judged(held, bytes, late, given)),
+      (error: unknown) =>
+        this.#over(() => {
+          throw error
+        }),
+    )
+  }
+
+  /** A judgement that was waited for is over: what came behind it is next. */
+  #over(give: (given: GenerateEvent[]) => void): void {
+    this.isJudging = false
+    if (this.ended) return
+    this.#place.later((given) => {
+      give(given)
+      const behind = this.#behind
+      let taken = 0
+      while (!this.ended && !this.isJudging && taken < behind.length) {
+        this.#hold(behind[taken] as GenerateEvent, given)
+        taken += 1
+      }
+      this.#behind = behind.slice(taken)
+    }, this)
+  }
+
+  #judged(held: HeldEvents, bytes: number, verdict: unknown, given: GenerateEvent[]): void {
+    this.hasJudged = true
+    this.#keep(this.#bytes - bytes)
+    if (verdict === 'pass') {
+      for (const event of held.events) this.#give(event, given)
+      return
+    }
+    if (isObject(verdict)) {
+      const { replace, stop, fail } = verdict as { replace?: unknown; stop?: unknown; fail?: unknown }
+      if (Array.isArray(replace)) return this.#replace(held, replace, given)
+      if (isObject(stop)) return this.#stop(held, stop as unknown as GenerateEvent, given)
+      if (fail instanceof GatewayError) throw fail
+    }
+    throw new Error('a gate gave no verdict')
+  }
+
+  #replace({ events, final }: HeldEvents, others: readonly GenerateEvent[], given: GenerateEvent[]): void {
+    for (const event of others) {
+      this.#rules.check(event)
+      given.push(event)
+      if (isLast(event)) return this.end()
+    }
+    if (final) this.#give(events.at(-1) as GenerateEvent, given)
+  }
+
+  #stop({ events }: HeldEvents, stop: GenerateEvent, given: GenerateEvent[]): void {
+    this.#rules.check(stop)
+    if (!isLast(stop)) throw new Error(`a gate cannot stop with an event "${stop.type}"`)
+    // It tells no text, and clients rely on it.
+    for (const event of events) if (event.type === 'start') given.push(event)
+    for (const index of this.#rules.open) given.push({ type: 'item-end', index })
+    const usage = this.#place.usage()
+    given.push(stop.type === 'finish' && !stop.usage && usage ? { ...stop, usage } : stop)
+    this.end()
+  }
+
+  #give(event: GenerateEvent, given: GenerateEvent[]): void {
+    this.#rules.see(event)
+    given.push(event)
+    if (isLast(event)) this.end()
+  }
+}
+
+export function isLast({ type }: GenerateEvent): boolean {
+  return type === 'finish' || type === 'failure'
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { readonly then?: unknown } | undefined)?.then === 'function'
+}
+
+/** About the bytes that an event takes. */
+function sizeOf(event: GenerateEvent): number {
+  const isText = event.type === 'delta' && event.logprobs === undefined && typeof event.text === 'string'
+  return 64 + Buffer.byteLength(isText ? event.text : JSON.stringify(event))
+}
