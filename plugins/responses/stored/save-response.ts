@@ -1,4 +1,4 @@
-import { answerOnByteLane } from '../../../engine/kit.ts'
+import { answerOnByteLane, isObject, parsedObject } from '../../../engine/kit.ts'
 import type {
   Candidate,
   Envelope,
@@ -49,6 +49,20 @@ export function recordOf(response: JsonObject, { request, keyId, exchange, ...se
     held: native && relayed && model?.offer.traits?.['stores'] === true && stored,
     partial: missing !== undefined || (native && (body['conversation'] ?? undefined) !== undefined),
   }
+}
+
+/**
+ * The response to store where stages showed its client another one. Undefined: the client's own; null: it has no end.
+ */
+export function unchanged(measurement: Measurement | undefined): JsonObject | null | undefined {
+  const frames = measurement?.stored?.()
+  if (!frames) return undefined
+  for (const { data } of frames) {
+    const value = parsedObject(data)
+    const response = value?.['object'] === 'response' ? value : value?.['response']
+    if (isObject(response)) return response
+  }
+  return null
 }
 
 /** The stored data of the provider: its origin, and reasoning that the client did not get. */

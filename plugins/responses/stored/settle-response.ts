@@ -4,7 +4,7 @@ import { asGatewayError } from '../../../engine/kit.ts'
 import type { Given, JsonObject, KeyValue, Outcome, Reply } from '../../../engine/index.ts'
 import { object, text } from '../values.ts'
 import { indexItems } from './item-index.ts'
-import { servedBy } from './save-response.ts'
+import { servedBy, unchanged } from './save-response.ts'
 import { deletePending, responseOf } from './pending.ts'
 import { readResponse, writeResponse } from './record.ts'
 import type { StoredResponse } from './record.ts'
@@ -65,7 +65,7 @@ function endedAs(record: StoredResponse, { outcome, reply, model, measurement }:
   const { error } = outcome
   if (error?.code === 'cancelled') return { ...record, response: { ...record.response, status: 'cancelled' } }
   if (error) return failed(record, errorCode(outcome), error.message)
-  const response = reply && responseIn(reply)
+  const response = unchanged(measurement) ?? (reply && responseIn(reply))
   if (!response) return failed(record, 'server_error', 'The provider gave no response.')
   const { id, created_at: created, background } = record.response
   return {

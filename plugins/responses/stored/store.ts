@@ -2,7 +2,7 @@ import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
 import { parsedObject } from '../../../engine/kit.ts'
 import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../../engine/index.ts'
 import { object, text } from '../values.ts'
-import { saveResponse, recordOf } from './save-response.ts'
+import { saveResponse, recordOf, unchanged } from './save-response.ts'
 import { ownerOf } from './record.ts'
 import { rememberOnSocket, sessionsOf } from './session.ts'
 import type { Sessions } from './session.ts'
@@ -34,8 +34,12 @@ export default defineStage({
       const { body } = reply
       const wanted = storing(request) || ingress?.session !== undefined
       if (!principal || !wanted || reply.status >= 400) return { reply }
-      const kept = (response: JsonObject | undefined) =>
-        noLonger(patience, tracked(response, remembered(response, ownerOf(principal), slots, scope, places), places))
+      const kept = (seen: JsonObject | undefined) => {
+        const own = seen && unchanged(slots.measurement)
+        const response = own === undefined ? seen : (own ?? undefined)
+        const work = remembered(response, ownerOf(principal), slots, scope, places)
+        return noLonger(patience, tracked(response, work, places))
+      }
       if (body.kind === 'stream') {
         const source = withheld(body.source, kept)
         return { reply: { ...reply, body: { ...body, source } } }
