@@ -105,17 +105,17 @@ export class Rig {
     })
   }
 
-  /** Puts handlers on each answer of this test. */
-  act(doing: (answer: UpstreamAnswer, act: Act) => UpstreamAnswer): void {
-    this.#hear('test.gate', (message) => {
+  /** Puts handlers on each answer of this test, or until the returned function is called. */
+  act(doing: (answer: UpstreamAnswer, act: Act) => UpstreamAnswer): () => void {
+    return this.#hear('test.gate', (message) => {
       const act = message as Act
       act.answer = doing(act.answer, act)
     })
   }
 
-  /** What the provider `neutral` says in this test. */
-  says(events: Iterable<GenerateEvent> | AsyncIterable<GenerateEvent>): void {
-    this.#hear('test.gate.provider', (message) => Object.assign(message as object, { events }))
+  /** What the provider `neutral` says in this test, or until the returned function is called. */
+  says(events: Iterable<GenerateEvent> | AsyncIterable<GenerateEvent>): () => void {
+    return this.#hear('test.gate.provider', (message) => Object.assign(message as object, { events }))
   }
 
   /** The upstream streams these texts, or answers whole, as it is asked. */
@@ -146,9 +146,11 @@ export class Rig {
     return got(client, await this.ask(client, model, stream), stream)
   }
 
-  #hear(name: string, listener: (message: unknown) => void): void {
+  #hear(name: string, listener: (message: unknown) => void): () => void {
     channel(name).subscribe(listener)
-    this.#forget.push(() => channel(name).unsubscribe(listener))
+    const forget = () => void channel(name).unsubscribe(listener)
+    this.#forget.push(forget)
+    return forget
   }
 }
 
