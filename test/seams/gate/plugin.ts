@@ -1,11 +1,12 @@
 import { channel } from 'node:diagnostics_channel'
 import { definePlugin, defineProvider, defineStage, noConfig } from 'sluice'
-import type { GenerateEvent, Scope, UpstreamAnswer } from 'sluice'
+import type { GenerateEvent, Host, Scope, UpstreamAnswer } from 'sluice'
 
 /** What a test is handed for each answer: it may put handlers on it. */
 export interface Act {
   readonly model: string
   readonly scope: Scope
+  readonly host: Host
   answer: UpstreamAnswer
   /** Called when the stage settles. */
   settled: () => void
@@ -57,9 +58,9 @@ export default definePlugin({
       provides: ['answer'],
       settles: [],
       build:
-        () =>
+        (_, host) =>
         ({ model, answer }, scope, settle) => {
-          const act: Act = { model: model.model.name, scope, answer, settled: () => undefined }
+          const act: Act = { model: model.model.name, scope, host, answer, settled: () => undefined }
           acts.publish(act)
           settle(() => act.settled())
           return { answer: act.answer }

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FrameDecoder, parsedObject } from '../../../engine/kit.ts'
 import type { Gate, GenerateEvent, HeldEvents, JsonObject, UpstreamAnswer, Verdict } from '../../../engine/index.ts'
@@ -60,6 +61,18 @@ export interface Got {
   readonly text: string
 }
 
+/** Adds `POST /hasty`, where chat completions may take `translate-back` a quarter of a second. */
+async function addHasty(folder: string): Promise<void> {
+  const usual = await readFile(join(folder, 'generate.yaml'), 'utf8')
+  const hasty = usual
+    .replace('name: generate', 'name: hasty-generate')
+    .replace(/- translate-back.*/, '- { translate-back: {}, timeout: 250ms }')
+  await writeFile(join(folder, 'hasty-generate.yaml'), hasty)
+  const stages = 'stages: [use: admit, use: hasty-generate]\nfinally: [use: settle]\n'
+  const head = 'name: hasty\nsummary: In haste.\nprotocol: chat\nroutes: [POST /hasty]\n'
+  await writeFile(join(folder, 'hasty.yaml'), head + stages)
+}
+
 /** A gateway in which a test judges the answers, and its upstream. */
 export class Rig {
   upstream!: ScriptedUpstream
@@ -74,6 +87,7 @@ export class Rig {
       this.#pipelines = await copyPipelines()
       for (const file of ['generate.yaml', 'responses-background.yaml'])
         await this.#pipelines.edit(file, '- answered', '- gate.act\n        - answered')
+      await addHasty(this.#pipelines.folder)
       const at = { base_url: this.upstream.url, api_key: 'k' }
       const { providers = [], models = [], ...more } = (await settings(this.upstream)) as Partial<GatewaySettings>
       this.gateway = await startGateway({
