@@ -37,8 +37,9 @@ export class GateStep {
   readonly #calls = new Map<number, GenerateEvent[]>()
   #behind: GenerateEvent[] = []
   #beat: Beat | undefined
-  /** Bytes of all held events, and of those in the window. */
+  /** Bytes of all held events, those of them that the byte budget counts, and those in the window. */
   #bytes = 0
+  #counted = 0
   #inWindow = 0
   /** Whether the byte budget has no room for more. */
   #isSpent = false
@@ -81,7 +82,8 @@ export class GateStep {
 
   #keep(bytes: number): void {
     this.#bytes = bytes
-    this.#isSpent = this.#place.room.hold?.resize(bytes) === false
+    this.#isSpent = this.#place.room.hold?.take(bytes - this.#counted) === false
+    if (!this.#isSpent) this.#counted = bytes
   }
 
   #hold(event: GenerateEvent, given: GenerateEvent[]): void {
@@ -120,7 +122,8 @@ export class GateStep {
 
   #isDue(event: GenerateEvent): boolean {
     if (isLast(event)) return true
-    if (this.#place.isWhole) return false
+    // Nobody waits for single windows any more.
+    if (this.#place.isWhole || this.#place.signal.aborted) return false
     if (this.#window.isEmpty) {
       if (this.#isSpent) throw byteBudgetSpent()
       if (this.#bytes > this.#place.room.limit) throw eventTooLarge(this.#place.room)

@@ -36,7 +36,7 @@ export class HeldStream implements Source, Sink, Flow {
   #isOver = false
   #isDone = false
   /** Set while the reply waits for first verdicts. */
-  #ready: { resolve(): void; reject(error: unknown): void } | undefined
+  #ready: (() => void) | undefined
 
   constructor(source: Source, held: Held) {
     this.#source = source
@@ -52,7 +52,7 @@ export class HeldStream implements Source, Sink, Flow {
     const { writing, handlers } = this.#held
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     writing.refused = handlers.aborted = reject
-    this.#ready = { resolve, reject }
+    this.#ready = resolve
     this.#begin()
     try {
       await promise
@@ -60,10 +60,8 @@ export class HeldStream implements Source, Sink, Flow {
       this.cancel(asGatewayError(error))
       throw error
     } finally {
-      writing.refused = handlers.aborted = undefined
-      this.#ready = undefined
+      handlers.aborted = undefined
     }
-    this.#go()
   }
 
   open(sink: Sink): Flow {
@@ -121,7 +119,12 @@ export class HeldStream implements Source, Sink, Flow {
   /** Gives the reader what it may have, and reads on or waits. */
   #go(): void {
     const { writing, handlers } = this.#held
-    if (this.#ready && (handlers.hasJudged || writing.ended)) this.#ready.resolve()
+    if (this.#ready && (handlers.hasJudged || writing.ended)) {
+      this.#ready()
+      this.#ready = undefined
+      // From now on, a failure is told in the stream.
+      writing.refused = undefined
+    }
     if (writing.early || writing.isBroken) this.#leave(new Error('its reader has all it wants'))
     if (this.#isDone) return
     if (!this.#isPaused) {

@@ -86,7 +86,7 @@ describe('what gates hold', () => {
     rig.act((answer, { host }) => {
       budget = host.byteBudget
       before = left()
-      return answer.gate(() => one)
+      return answer.gate(() => gate({ characters: 1 })).gate(() => one)
     })
     const { script, go } = stepped(chatFrames('x'.repeat(100_000)))
     rig.upstream.answer(script)

@@ -14,6 +14,7 @@ import {
   got,
   hasFailed,
   later,
+  stepped,
   stopOf,
   textsOf,
   whole,
@@ -204,14 +205,23 @@ describe('a gate before the reply', () => {
   })
 
   it('fails within the stream where only a later window does', async () => {
-    const judge = ({ from }: HeldEvents): Verdict => (from > 0 ? { fail: again() } : 'pass')
-    rig.act((answer) => answer.gate(() => gate({ characters: 1 }, later(judge)), before))
-    both()
-    const answer = await rig.get('chat', 'first', true)
-    expect(answer.status).to.equal(200)
-    expect(answer.text).to.equal('Hello ')
-    expect(hasFailed('chat', answer)).to.equal(true)
-    expect(answer.headers.get('x-gateway-model')).to.equal('first')
+    for (const waits of [true, false]) {
+      const judge = ({ from }: HeldEvents): Verdict => (from > 0 ? { fail: again() } : 'pass')
+      const one = gate({ characters: 1 }, waits ? later(judge) : judge)
+      const forget = rig.act((answer) => answer.gate(() => one, before))
+      const { script, go } = stepped(chatFrames('Hello ', 'there'))
+      rig.upstream.answer(script)
+      const asked = rig.ask('chat', 'first', true)
+      go(2)
+      const response = await asked
+      go()
+      const answer = await got('chat', response, true)
+      forget()
+      expect(answer.status).to.equal(200)
+      expect(answer.text).to.equal('Hello ')
+      expect(hasFailed('chat', answer)).to.equal(true)
+      expect(answer.headers.get('x-gateway-model')).to.equal('first')
+    }
   })
 
   it('waits for no gate that does not ask for it', async () => {
