@@ -10,6 +10,8 @@ export interface Act {
   answer: UpstreamAnswer
   /** Called when the stage settles. */
   settled: () => void
+  /** What could not be done. */
+  error?: unknown
 }
 
 const acts = channel('test.gate')
@@ -62,6 +64,7 @@ export default definePlugin({
         ({ model, answer }, scope, settle) => {
           const act: Act = { model: model.model.name, scope, host, answer, settled: () => undefined }
           acts.publish(act)
+          if (act.error) throw act.error
           settle(() => act.settled())
           return { answer: act.answer }
         },

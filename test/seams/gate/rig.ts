@@ -123,7 +123,11 @@ export class Rig {
   act(doing: (answer: UpstreamAnswer, act: Act) => UpstreamAnswer): () => void {
     return this.#hear('test.gate', (message) => {
       const act = message as Act
-      act.answer = doing(act.answer, act)
+      try {
+        act.answer = doing(act.answer, act)
+      } catch (error) {
+        act.error = error
+      }
     })
   }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { GenerateEvent, HeldEvents } from '../../../engine/index.ts'
+import type { GenerateEvent, HeldEvents, UpstreamAnswer } from '../../../engine/index.ts'
 import { until } from '../../support/until.ts'
 import { chatFrames } from '../../service/streams.ts'
 import { Rig, everyClient, everyKind, gate, got, later, stepped, textsOf } from './rig.ts'
@@ -21,7 +21,10 @@ const call = (index: number): GenerateEvent => ({
 const end = (index: number): GenerateEvent => ({ type: 'item-end', index })
 
 describe('the windows of a gate', () => {
-  const rig = new Rig()
+  const rig = new Rig(({ url }) => ({
+    providers: [{ name: 'vectors', type: 'compatible', base_url: url, api_key: 'k', offers: ['embeddings'] }],
+    models: [{ name: 'vectors', provider: 'vectors', protocols: ['embeddings'] }],
+  }))
 
   /** What a gate is shown of an answer, and what its client gets. */
   async function shown(given: Parameters<typeof gate>[0], events: readonly GenerateEvent[], waits = false) {
@@ -111,6 +114,39 @@ describe('the windows of a gate', () => {
     expect(textsOf(held)).to.deep.equal(['said', ''])
     expect(held.at(-1)).to.include({ final: true, last: 'failure' })
     expect(answer.body).to.include('said').and.include('error').and.not.include('half').and.not.include('tool_calls')
+  })
+
+  it('are judged one after the other, each once', async () => {
+    let out = 0
+    const judge = later(() => {
+      out -= 1
+      return 'pass'
+    })
+    const one = gate({ characters: 0 }, (...given) => {
+      out += 1
+      expect(out).to.equal(1)
+      return judge(...given)
+    })
+    rig.act((answer) => answer.gate(() => one))
+    const events = hello('a', 'b', 'c', 'd')
+    rig.says(events)
+    expect((await rig.get('chat', 'neutral', true)).text).to.equal('abcd')
+    expect(one.held.flatMap((held) => held.events)).to.deep.equal(events)
+  })
+
+  it('are there for "generate" alone', async () => {
+    const vectors = { object: 'list', data: [], usage: { prompt_tokens: 1, total_tokens: 1 } }
+    const asked = () => rig.gateway.post('/v1/embeddings', { model: 'vectors', input: 'Hi' })
+    for (const act of [
+      (answer: UpstreamAnswer) => answer.gate(() => gate({})),
+      (answer: UpstreamAnswer) => answer.shown(() => ({ event: (event) => [event] })),
+    ]) {
+      rig.upstream.answer({ body: vectors })
+      const forget = rig.act(act)
+      expect((await asked()).status).to.equal(501)
+      forget()
+    }
+    expect((await asked()).status).to.equal(200)
   })
 
   it('name the kind of each text', async () => {
