@@ -56,6 +56,8 @@ export class EventHandlers implements GatePlace {
   usage: () => Usage | undefined = () => undefined
   /** Takes events that gates release later, also none; absent: nobody waits for them. */
   released: ((events: readonly GenerateEvent[]) => void) | undefined
+  /** Called when the exchange or the try has ended. */
+  over: (() => void) | undefined
   /** Called when the exchange or the try is aborted. */
   aborted: ((reason: Error) => void) | undefined
 
@@ -151,6 +153,7 @@ export class EventHandlers implements GatePlace {
   end(error: unknown): void {
     this.#ending?.abort(error)
     this.pass(failure(error, this.#place))
+    this.over?.()
   }
 
   /** The client has left, or the time of the stage is over: nobody waits for a judgement. */
@@ -168,7 +171,11 @@ export class EventHandlers implements GatePlace {
     if (!this.#isJudging) return undefined
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        for (const gate of this.#gates) gate.end()
+        const { host, scope } = this.#place
+        for (const gate of this.#gates) {
+          if (gate.isJudging) host.log.warn({ id: scope.id, at: gate.at }, 'a judgement took too long after its answer')
+          gate.end()
+        }
         this.#idle?.()
       }, patience)
       this.#idle = () => {

@@ -45,6 +45,8 @@ export class HeldStream implements Source, Sink, Flow {
       held.writing.release(events)
       this.#go()
     }
+    // It may have been begun for a reader that never came.
+    held.handlers.over = () => this.#leave(new Error('the exchange has ended'))
   }
 
   /** Resolves when the gates have judged that the reply waits for. Rejects with the error that ends the answer before. */
