@@ -19,6 +19,7 @@ import {
   responsesFrames,
 } from '../../service/streams.ts'
 import type { ScriptedFrame } from '../../service/streams.ts'
+import type { RequestsTable } from '../../../plugins/request-log/table.ts'
 import type { Act } from './plugin.ts'
 
 const content = [{ role: 'user', content: 'Hi' }]
@@ -78,6 +79,8 @@ export class Rig {
   upstream!: ScriptedUpstream
   gateway!: RunningGateway
   #pipelines: Pipelines | undefined
+  /** The exchange that was acted on last. */
+  #last = ''
   readonly #forget: (() => void)[] = []
 
   /** Opens it before the tests of the calling `describe`, closes it after, and forgets the acts of each test. */
@@ -123,6 +126,7 @@ export class Rig {
   act(doing: (answer: UpstreamAnswer, act: Act) => UpstreamAnswer): () => void {
     return this.#hear('test.gate', (message) => {
       const act = message as Act
+      this.#last = act.scope.id
       try {
         act.answer = doing(act.answer, act)
       } catch (error) {
@@ -159,6 +163,12 @@ export class Rig {
     })
   }
 
+  /** The row of the exchange that was acted on last: it is written after its client has heard the end. */
+  row(): Promise<RequestsTable> {
+    const id = this.#last
+    return this.gateway.row((row) => row.id === id)
+  }
+
   /** All that a client gets. */
   async get(client: Client, model: string, stream: boolean): Promise<Got> {
     return got(client, await this.ask(client, model, stream), stream)
@@ -166,7 +176,9 @@ export class Rig {
 
   #hear(name: string, listener: (message: unknown) => void): () => void {
     channel(name).subscribe(listener)
-    const forget = () => void channel(name).unsubscribe(listener)
+    const forget = () => {
+      channel(name).unsubscribe(listener)
+    }
     this.#forget.push(forget)
     return forget
   }
@@ -289,7 +301,10 @@ export const textsOf = (held: readonly HeldEvents[]): readonly string[] =>
 export const filter: Verdict = { stop: { type: 'finish', stop: 'filter' } }
 
 /** A stream whose frames a test lets go one step after the other. */
-export function stepped(all: readonly ScriptedFrame[]): { readonly script: Script; go(count?: number): void } {
+export function stepped(all: readonly ScriptedFrame[]): {
+  readonly script: Script
+  readonly go: (count?: number) => void
+} {
   const steps = all.map(() => Promise.withResolvers<void>())
   let gone = 0
   async function* chunks() {
