@@ -38,18 +38,18 @@ describe('the scope of an exchange', () => {
     ])
   })
 
-  it('tells each listener once that it was aborted, but none that was taken back', () => {
+  it('tells each listener once that it was aborted, newest first, but none that was taken back', () => {
     const scope = new ExchangeScope()
     const told: string[] = []
     const forget: (() => void)[] = []
+    scope.onAbort(() => told.push('last'))
+    forget.push(scope.onAbort(() => told.push('taken back while it was told')))
+    scope.onAbort(() => told.push('taken back before'))()
     scope.onAbort(({ message }) => {
       told.push(`first ${message}`)
       forget.forEach((each) => each())
       scope.onAbort(() => told.push('late'))
     })
-    forget.push(scope.onAbort(() => told.push('taken back while it was told')))
-    scope.onAbort(() => told.push('taken back before'))()
-    scope.onAbort(() => told.push('last'))
     scope.abort(new Error('left'))
     scope.abort(new Error('again'))
     expect(told).to.deep.equal(['first left', 'late', 'last'])
