@@ -216,6 +216,7 @@ const promised = {
       Running
       RunningState
       Said
+      SaidByVariables
       Scope
       ScoreQuestion
       Seal
@@ -371,6 +372,7 @@ const promised = {
       giveBack
       guardedLookup
       guessableBy
+      hasCredentials
       hash01
       headerLines
       holds
@@ -459,6 +461,7 @@ const promised = {
       tokenUsage
       toolNames
       toolsByName
+      traceContext
       unfold
       unknownModel
       unpackSeal
