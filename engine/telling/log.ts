@@ -39,7 +39,8 @@ export function traced({ id, trace }: Pick<Scope, 'id' | 'trace'>): void {
 }
 
 export function untraced({ id, trace }: Pick<Scope, 'id' | 'trace'>): void {
-  if (trace !== undefined) traces.delete(id)
+  // A job has the id of the request that began it, and may have begun already.
+  if (trace !== undefined && traces.get(id) === trace) traces.delete(id)
 }
 
 function traceOf(line: { readonly id?: unknown } | null): object {
