@@ -227,6 +227,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
           if (notice > 0) await sleep(notice)
           for (const timer of polling) clearInterval(timer)
           const end = performance.now() + deadline + abortTimeout
+          services.endWithin(deadline)
           const cut = setTimeout(() => live.cut(new GatewayError('draining')), deadline).unref()
           await Promise.all([serving.drain(deadline), jobs?.drain(deadline, abortTimeout)])
           // Requests aborted at the deadline still have to hand in their log rows.

@@ -42,6 +42,8 @@ export class OpenServices {
   readonly #held = new Map<AnyService, Held>()
   readonly #closing = new Map<AnyService, Promise<void>>()
   #told: ReadonlyMap<string, string> = new Map()
+  /** When the last one should be closed, in milliseconds of `performance.now()`. */
+  #end = Infinity
 
   constructor(opening: Opening) {
     this.#opening = opening
@@ -114,6 +116,11 @@ export class OpenServices {
     this.#told = now
   }
 
+  /** The gateway stops: services that have something to send or to write have this many milliseconds for it. */
+  endWithin(limit: number): void {
+    this.#end = performance.now() + limit
+  }
+
   /** Closes all open services, last opened first. Never rejects. */
   async close(): Promise<void> {
     for (const held of [...this.#held.values()].reverse()) await this.#close(held)
@@ -124,19 +131,20 @@ export class OpenServices {
     // A service without `open` has its settings as its view.
     if (service.open === undefined) return { configure: (settings) => ({ view: settings }) }
     const host = await this.#opening.prepare(service)
-    return inTime(service.open(host), 'it was not open', (open) => this.#end(service, open))
+    return inTime(service.open(host), 'it was not open', (open) => this.#endOne(service, open))
   }
 
   async #close({ service, open }: Held): Promise<void> {
     this.#held.delete(service)
-    const closing = this.#end(service, open).finally(() => this.#closing.delete(service))
+    const closing = this.#endOne(service, open).finally(() => this.#closing.delete(service))
     this.#closing.set(service, closing)
     await closing
   }
 
-  #end({ name }: AnyService, open: Open): Promise<void> {
+  #endOne({ name }: AnyService, open: Open): Promise<void> {
+    const limit = Math.min(closeDeadline, Math.max(0, this.#end - performance.now()))
     return closeInTime(
-      () => open.close?.(),
+      () => open.close?.(limit),
       (error) => this.#opening.log.error({ err: error, service: name }, 'a service could not be closed'),
     )
   }

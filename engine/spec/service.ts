@@ -85,8 +85,8 @@ export interface OpenService<S, V, W> {
   refused?(refused: RefusedAction): Promise<void>
   /** What is degraded, in one line; undefined: nothing. */
   status?(): string | undefined
-  /** No configuration uses the service any more. The engine waits up to 10 seconds for it. */
-  close?(): void | Promise<void>
+  /** No configuration uses the service any more. The engine waits up to 10 seconds, or `limit` milliseconds, for it. */
+  close?(limit: number): void | Promise<void>
 }
 
 /** A service within one configuration. */

@@ -45,7 +45,7 @@ export async function openAudit(
     lines,
     status: () => opened.status?.(),
     async close() {
-      await opened.close?.()
+      await opened.close?.(0)
       await database.close()
     },
   }
