@@ -16,6 +16,13 @@ const schema = {
       default: true,
       description: 'Whether the provider is used; if false, it is off, as if its key were not set.',
     },
+    telemetry_name: {
+      type: 'string',
+      pattern: '^[a-z][a-z0-9_.-]{0,63}$',
+      patternErrorMessage: 'must be lower-case letters, digits, "_", "." and "-"',
+      description:
+        'Its name in traces (`gen_ai.provider.name`), such as mistral_ai. Unset: that of its preset or type, otherwise its own.',
+    },
     allow_private: {
       type: 'boolean',
       default: false,

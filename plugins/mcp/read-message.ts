@@ -4,6 +4,7 @@ import type { Ingress } from '../../engine/index.ts'
 import { rpcCodeOf } from './codec.ts'
 import { readMessage, toolOf } from './message.ts'
 import type { Message } from './message.ts'
+import { tellMessage } from './told-message.ts'
 
 declare module '../../engine/index.ts' {
   interface Slots {
@@ -36,6 +37,7 @@ export default defineStage({
       })
       requireTypes(headers)
       const message = readMessage(await ingress.body(limit))
+      tellMessage(scope, message, headers)
       if (message.kind !== 'response') scope.note('method', message.method.slice(0, longestNote))
       const tool = toolOf(message)
       if (tool !== undefined) scope.note('tool', tool.slice(0, longestNote))

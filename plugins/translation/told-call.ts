@@ -1,4 +1,4 @@
-import { FrameDecoder, defined, fold, through } from '../../engine/kit.ts'
+import { FrameDecoder, defined, fold, isObject, through } from '../../engine/kit.ts'
 import type {
   AnswerContent,
   Envelope,
@@ -43,7 +43,8 @@ function parametersOf(request: Envelope): JsonObject {
     reasoning,
     ...others
   } = request.neutral('generate')
-  const { n: choices, previous_response_id: previous } = request.body
+  const { n: choices, previous_response_id: previous, conversation: named } = request.body
+  const conversation = isObject(named) ? named['id'] : named
   return defined({
     ...others,
     reasoning: reasoning && defined({ ...reasoning }),
@@ -51,6 +52,7 @@ function parametersOf(request: Envelope): JsonObject {
     items: items.length,
     tools: tools.length,
     choices: typeof choices === 'number' ? choices : undefined,
+    conversation: typeof conversation === 'string' ? conversation.slice(0, 256) : undefined,
     previous: typeof previous === 'string' ? previous.slice(0, 256) : undefined,
   })
 }

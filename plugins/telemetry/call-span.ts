@@ -1,0 +1,158 @@
+import type { Attributes, Span } from '@opentelemetry/api'
+import type { JsonObject, ToldCall, ToldExchange, TypedRecords, Usage } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import { names, operations, providersOfHosts, providersOfTypes } from './semantic-conventions.ts'
+
+/** What the conventions call an operation. */
+export function operationOf({ operation, protocol }: Pick<ToldCall, 'operation' | 'protocol'>): string {
+  if (operation === 'generate' && protocol === 'gemini') return 'generate_content'
+  return operation === undefined ? 'call' : (operations[operation] ?? operation)
+}
+
+export function nameOf(call: ToldCall): string {
+  return call.model === undefined ? operationOf(call) : `${operationOf(call)} ${call.model}`
+}
+
+/** What is known when a provider is asked; a sampler may read it. */
+export function startOf(call: ToldCall, provider: string): Attributes {
+  return {
+    [names.operation]: operationOf(call),
+    [names.provider]: provider,
+    [names.providerRecord]: call.provider,
+    [names.attempt]: call.attempt,
+    ...(call.model === undefined ? {} : { [names.requestModel]: call.model }),
+    ...(call.protocol === undefined ? {} : { [names.upstreamProtocol]: call.protocol }),
+  }
+}
+
+/** The provider as the conventions name it, unless its record says how. */
+export function providerOf({ provider, type, vendor }: ToldCall, { name, host }: ProviderFacts): string {
+  return name ?? vendor ?? (host && providersOfHosts[host]) ?? providersOfTypes[type] ?? provider
+}
+
+/** What the record of a provider says. */
+export interface ProviderFacts {
+  /** Its name in traces. */
+  readonly name?: string
+  /** Of its address. */
+  readonly host?: string
+}
+
+/** What the records of providers say, by name. */
+export function providersIn(records: Pick<TypedRecords, 'of'>): ReadonlyMap<string, ProviderFacts> {
+  return new Map(records.of('provider').map((provider) => [provider.name, factsOf(provider)]))
+}
+
+function factsOf(provider: { readonly telemetry_name?: string; readonly [field: string]: unknown }): ProviderFacts {
+  const { telemetry_name: name, base_url: address } = provider
+  const host = typeof address === 'string' ? URL.parse(address)?.hostname : undefined
+  return { ...(name === undefined ? {} : { name }), ...(host === undefined ? {} : { host }) }
+}
+
+/** Says of a call what is known at its end. */
+export function describeCall(span: Span, call: ToldCall, exchange: ToldExchange | undefined): void {
+  const { metered, streamed, cost, server, lane } = call
+  if (lane !== undefined) span.setAttribute(names.lane, lane)
+  if (server !== undefined) {
+    span.setAttribute(names.serverAddress, server.address)
+    span.setAttribute(names.serverPort, server.port)
+  }
+  if (streamed === true) {
+    span.setAttribute(names.stream, true)
+    const first = call.firstContent ?? call.firstByte
+    if (first !== undefined) span.setAttribute(names.firstChunk, first / 1_000)
+  }
+  span.setAttributes(requestOf(call))
+  if (metered?.model !== undefined) span.setAttribute(names.responseModel, metered.model)
+  if (metered?.id !== undefined) span.setAttribute(names.responseId, metered.id)
+  if (metered?.stop !== undefined) span.setAttribute(names.finishReasons, [finishReason(metered.stop)])
+  if (metered?.usage) span.setAttributes(usageOf(metered.usage))
+  if (cost?.micros !== undefined) span.setAttribute(names.cost, cost.micros / 1e6)
+  const error = errorOf(call, exchange)
+  if (error !== undefined) span.setAttribute(names.errorType, error)
+}
+
+/** Our words for why a model stopped, as the conventions have them. */
+export function finishReason(stop: string): string {
+  return finishReasons[stop] ?? stop
+}
+
+const finishReasons: Readonly<Record<string, string>> = {
+  end: 'stop',
+  stop: 'stop',
+  length: 'length',
+  context: 'length',
+  tool: 'tool_call',
+  filter: 'content_filter',
+}
+
+const mediaTypes: Readonly<Record<string, string>> = { image: 'image', edit: 'image', speak: 'speech' }
+
+/** The parameters of a request: numbers and names. */
+function requestOf(call: ToldCall): Attributes {
+  const asked = askedOf(call)
+  const attributes: Attributes = {}
+  for (const [field, name] of numbers) {
+    const value = asked[field]
+    if (typeof value === 'number') attributes[name] = value
+  }
+  const { topK, stop, choices = asked['n'], reasoning, format, previous, conversation } = asked
+  if (typeof topK === 'number') attributes[names.topK] = Math.round(topK)
+  if (Array.isArray(stop) && stop.length > 0) attributes[names.stopSequences] = stop.map(String)
+  if (typeof choices === 'number' && choices !== 1) attributes[names.choices] = choices
+  if (isObject(reasoning) && typeof reasoning['effort'] === 'string') attributes[names.reasoning] = reasoning['effort']
+  if (typeof previous === 'string') attributes[names.previous] = previous
+  if (typeof conversation === 'string') attributes[names.conversation] = conversation
+  const output = mediaTypes[call.operation ?? ''] ?? (format === 'schema' ? 'json' : format)
+  if (typeof output === 'string') attributes[names.outputType] = output
+  return attributes
+}
+
+const numbers = [
+  ['maxOutputTokens', names.maxTokens],
+  ['temperature', names.temperature],
+  ['topP', names.topP],
+  ['frequencyPenalty', names.frequencyPenalty],
+  ['presencePenalty', names.presencePenalty],
+  ['seed', names.seed],
+] as const
+
+/** A body without a meaning has been refused, and says nothing here. */
+function askedOf({ asked }: ToldCall): JsonObject {
+  try {
+    return asked?.() ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** Ours are disjoint; those of the conventions contain one another. */
+export function usageOf(usage: Usage): Attributes {
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage
+  const attributes: Attributes = {
+    [names.inputTokens]: input + cacheRead + cacheWrite,
+    [names.outputTokens]: output + reasoning,
+  }
+  const parts: readonly (readonly [string, number | undefined])[] = [
+    [names.cacheRead, cacheRead],
+    [names.cacheWrite, cacheWrite],
+    [names.reasoningTokens, reasoning],
+    [names.audioInput, usage.inputAudio],
+    [names.audioOutput, usage.outputAudio],
+    [names.imageInput, usage.inputImage],
+    [names.imageOutput, usage.outputImage],
+  ]
+  for (const [name, count = 0] of parts) if (count > 0) attributes[name] = count
+  return attributes
+}
+
+/** How a call failed: the provider's status, a word of a fixed list, or an error code. */
+export function errorOf(call: ToldCall, exchange: ToldExchange | undefined): string | undefined {
+  const { status = 200, error, cancelled } = call
+  if (status >= 400) return String(status)
+  if (error === undefined)
+    return cancelled === true && exchange?.result === 'client_closed' ? 'client_closed' : undefined
+  const tags = error.tags ?? []
+  const known = tags.find((tag) => /^[45]\d\d$/.test(tag)) ?? ['timeout', 'connect'].find((word) => tags.includes(word))
+  return known ?? (error.code === 'internal_error' ? '_OTHER' : error.code)
+}

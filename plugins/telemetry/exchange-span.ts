@@ -1,0 +1,127 @@
+import type { Attributes, Span } from '@opentelemetry/api'
+import type { Ingress, ToldExchange } from '../../engine/index.ts'
+import { names, session, user } from './semantic-conventions.ts'
+
+/** Where clients reach the gateway. */
+export interface Door {
+  readonly scheme: string
+  readonly host: string
+  readonly port: number
+}
+
+/** Whether it is the request of a client, and no part of another exchange. */
+export function isRequest({ parent, transport }: ToldExchange): boolean {
+  return parent === undefined && transport !== undefined
+}
+
+export function nameOf(exchange: ToldExchange): string {
+  if (!isRequest(exchange)) return `pipeline ${exchange.pipeline}`
+  return `${methodOf(exchange)} ${exchange.route ?? exchange.path ?? ''}`.trim()
+}
+
+/** A WebSocket begins as a GET. */
+function methodOf({ method = '', transport }: ToldExchange): string {
+  return transport === 'ws' ? 'GET' : method
+}
+
+/** What is known when an exchange begins; a sampler may read it. */
+export function startOf(exchange: ToldExchange, { scheme }: Pick<Door, 'scheme'>): Attributes {
+  const own: Attributes = { [names.requestId]: exchange.id, [names.pipeline]: exchange.pipeline }
+  if (!isRequest(exchange)) return own
+  return {
+    ...own,
+    [names.method]: methodOf(exchange),
+    [names.scheme]: scheme,
+    ...(exchange.route === undefined ? {} : { [names.route]: exchange.route }),
+    ...(exchange.path === undefined ? {} : { [names.path]: exchange.path }),
+  }
+}
+
+/** What the settings take of a request's headers. */
+export interface FromRequest {
+  /** Attribute by header. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly clientAddress: boolean
+  readonly door: Door
+}
+
+/** Most characters of what a client writes. */
+const most = 256
+
+/** What the headers of a request say. */
+export function requestAttributes({ headers, remote, httpVersion }: Ingress, from: FromRequest): Attributes {
+  const attributes: Attributes = {}
+  const { door } = from
+  const host = URL.parse(`${door.scheme}://${headers.host ?? ''}`)
+  attributes[names.serverAddress] = host?.hostname || door.host
+  attributes[names.serverPort] = Number(host?.port) || (host?.hostname ? usualPort(door) : door.port)
+  if (httpVersion !== undefined) attributes[names.protocolVersion] = httpVersion
+  const agent = headers['user-agent']
+  if (agent !== undefined && agent !== '') attributes[names.userAgent] = agent.slice(0, most)
+  if (from.clientAddress) attributes[names.clientAddress] = remote
+  return { ...attributes, ...mapped(headers, from.headers) }
+}
+
+function usualPort({ scheme }: Door): number {
+  return scheme === 'https' ? 443 : 80
+}
+
+function mapped(headers: Ingress['headers'], wanted: FromRequest['headers']): Attributes {
+  const attributes: Attributes = {}
+  for (const [attribute, header] of wanted) {
+    const value = headers[header]
+    const text = Array.isArray(value) ? value.join(', ') : value
+    if (text !== undefined && text !== '') attributes[attribute] = text.slice(0, most)
+  }
+  return attributes
+}
+
+/** Most tags of an API key. */
+const mostTags = 16
+
+/** What Langfuse wants at every span of a trace. */
+export function langfuseOf(pipeline: string, tags: ToldExchange['tags'], request: Attributes): Attributes {
+  const list = Object.entries(tags ?? {}).slice(0, mostTags)
+  const [ofSession, ofUser] = [request[session], request[user]]
+  return {
+    [names.traceName]: pipeline,
+    ...(list.length > 0 ? { [names.traceTags]: list.map(([name, value]) => `${name}:${value}`) } : {}),
+    ...(ofSession === undefined ? {} : { [names.traceSession]: ofSession }),
+    ...(ofUser === undefined ? {} : { [names.traceUser]: ofUser }),
+  }
+}
+
+/** Says of an exchange what is known at its end. Absent values are absent attributes. */
+export function describeExchange(span: Span, exchange: ToldExchange): void {
+  const { key, tags = {}, bill, losses } = exchange
+  const put = (name: string, value: string | number | undefined) => {
+    if (value !== undefined && value !== '') span.setAttribute(name, value)
+  }
+  if (isRequest(exchange)) put(names.status, exchange.status)
+  put(names.protocol, exchange.protocol)
+  put(names.keyId, key?.id)
+  put(names.keyName, key?.name)
+  put(names.member, exchange.member)
+  put(names.requested, exchange.requested?.slice(0, 128))
+  put(names.served, exchange.model)
+  put(names.providerRecord, exchange.provider)
+  put(names.tries, exchange.tries)
+  if (bill) put(names.costOrigin, bill.cost.origin)
+  if (bill?.cost.micros !== undefined) put(names.costUsd, bill.cost.micros / 1e6)
+  put(names.savings, exchange.savings)
+  if (losses !== undefined && losses.length > 0) span.setAttribute(names.losses, [...losses])
+  put(names.tier, exchange.tier)
+  put(names.configVersion, exchange.configVersion)
+  for (const [name, value] of Object.entries(tags).slice(0, mostTags)) put(`${names.tag}${name}`, value)
+  put(names.errorType, errorOf(exchange))
+}
+
+export function errorOf({ result, error }: ToldExchange): string | undefined {
+  return result === 'client_closed' ? result : error?.code
+}
+
+/** Mistakes of clients are no errors of the gateway, and neither is a client that leaves. A broken stream is one. */
+export function isError({ result, error, status = 0 }: ToldExchange): boolean {
+  if (result === 'client_closed') return false
+  return status >= 500 || (error !== undefined && status < 400)
+}

@@ -1,0 +1,93 @@
+import type { Attributes, Link, Span } from '@opentelemetry/api'
+import type { ToldCall, ToldExchange, TraceContext } from '../../engine/index.ts'
+import { errorOf as errorOfCall } from './call-span.ts'
+import type { Tracing } from './open-tracing.ts'
+import { names } from './semantic-conventions.ts'
+import { linkTo } from './trace-context.ts'
+
+/** What the stages for MCP servers tell of a message. */
+type McpFacts = NonNullable<ToldExchange['mcp']>
+
+/** How the span of a message of a client begins. */
+interface Beginning {
+  readonly name: string
+  readonly trace: TraceContext | undefined
+  readonly link?: Link
+}
+
+/** What the spans of messages to MCP servers say. */
+export class McpSpans {
+  readonly #tracing: Pick<Tracing, 'api'>
+
+  constructor(tracing: Pick<Tracing, 'api'>) {
+    this.#tracing = tracing
+  }
+
+  /** The context of a message counts before that of its HTTP request, which is linked if it is another one. */
+  serverOf({ mcp, trace, method = '', route = '' }: ToldExchange): Beginning {
+    const name = mcp === undefined ? `${method} ${route}`.trim() : nameOf(mcp)
+    const own = mcp?.trace
+    if (own === undefined) return { name, trace }
+    const isOther = trace !== undefined && trace.traceparent !== own.traceparent
+    return { name, trace: own, ...(isOther ? { link: linkTo(trace, this.#tracing) } : {}) }
+  }
+
+  nameOf(facts: McpFacts | undefined): string {
+    return facts === undefined ? 'response' : nameOf(facts)
+  }
+
+  startOf(call: ToldCall, facts: McpFacts | undefined): Attributes {
+    const isTool = facts?.method === 'tools/call'
+    return {
+      [names.mcpServer]: call.provider,
+      [names.transport]: call.type === 'stdio' ? 'pipe' : 'tcp',
+      ...(facts ? attributesOf(facts) : {}),
+      ...(isTool ? { [names.operation]: 'execute_tool' } : {}),
+      ...(isTool && facts.name !== undefined ? { [names.toolName]: facts.name } : {}),
+    }
+  }
+
+  /** No span but that of a call has an attribute of a tool: Langfuse would count it as one. */
+  describeServer(span: Span, exchange: ToldExchange, last: ToldCall | undefined): void {
+    const { mcp } = exchange
+    if (mcp) span.setAttributes(attributesOf(mcp))
+    span.setAttribute(names.transport, 'tcp')
+    if (last === undefined) return
+    span.setAttribute(names.mcpServer, last.provider)
+    const error = this.errorOf(last)
+    if (error !== undefined) span.setAttribute(names.errorType, error)
+    if (last.rpc?.status !== undefined) span.setAttribute(names.rpcStatus, String(last.rpc.status))
+  }
+
+  describeClient(span: Span, call: ToldCall): void {
+    if (call.server) {
+      span.setAttribute(names.serverAddress, call.server.address)
+      span.setAttribute(names.serverPort, call.server.port)
+    }
+    if (call.rpc?.status !== undefined) span.setAttribute(names.rpcStatus, String(call.rpc.status))
+    const error = this.errorOf(call)
+    if (error !== undefined) span.setAttribute(names.errorType, error)
+  }
+
+  errorOf(call: ToldCall): string | undefined {
+    const { rpc } = call
+    if (rpc?.status !== undefined) return String(rpc.status)
+    return rpc?.isToolError === true ? 'tool_error' : errorOfCall(call, undefined)
+  }
+}
+
+/** The URI of a resource is no part of a name: there may be any number of them. */
+function nameOf({ method, name }: McpFacts): string {
+  return name === undefined ? method : `${method} ${name}`
+}
+
+function attributesOf({ method, name, uri, id, version, session }: McpFacts): Attributes {
+  return {
+    [names.mcpMethod]: method,
+    ...(id === undefined ? {} : { [names.jsonRpcId]: id }),
+    ...(version === undefined ? {} : { [names.mcpVersion]: version }),
+    ...(session === undefined ? {} : { [names.mcpSession]: session }),
+    ...(uri === undefined ? {} : { [names.mcpResource]: uri }),
+    ...(method === 'prompts/get' && name !== undefined ? { [names.promptName]: name } : {}),
+  }
+}
