@@ -3,7 +3,7 @@ import type { LabelValues } from './instruments.ts'
 import type { Registry } from './registry.ts'
 
 /** Upper bounds of buckets, in seconds: of whole requests, of one token, of what the gateway itself takes. */
-const buckets = {
+export const buckets = {
   request: Array.from({ length: 16 }, (_, at) => 2 ** at / 100),
   token: [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5],
   overhead: [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5],
@@ -18,7 +18,7 @@ export const tokenTypes = ['input', 'cache_read', 'cache_write', 'output', 'reas
 export const mediaTypes = ['input_audio', 'output_audio', 'input_image', 'output_image'] as const
 const server = { records: 'mcp_server' } as const
 /** Requests of clients (MCP, revision 2025-11-25); others, and notifications, are `other`. */
-const mcpMethods = [
+export const mcpMethods = [
   'initialize',
   'ping',
   'tools/list',

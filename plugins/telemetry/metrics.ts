@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { defineService } from '../../engine/index.ts'
 import { GatewayMetrics } from './gateway-metrics.ts'
 import type { ProcessFacts } from './gateway-metrics.ts'
-import type { Across, Counter, Gauge, Histogram, Instrument } from './instruments.ts'
+import type { Across, Counter, Gauge, Histogram, Instrument, ToldMetric } from './instruments.ts'
 import { Processes } from './processes.ts'
 import { Registry } from './registry.ts'
 
@@ -65,6 +65,8 @@ export interface Metrics {
   ): (labels: Readonly<Record<L, string>>) => Histogram
   /** Calls a listener before the metrics are read, such as one that sets gauges; a later one of the same owner replaces it. */
   onRead(owner: string, listener: () => void): void
+  /** What this process has counted. */
+  told(): readonly ToldMetric[]
   /** The metrics of all processes, in the text format of Prometheus. */
   text(facts: ProcessFacts): Promise<string>
 }
@@ -117,6 +119,7 @@ export default defineService({
           counter: (instrument) => registry.counter(instrument),
           gauge: (instrument) => registry.gauge(instrument, instrument.across),
           histogram: (instrument) => registry.histogram(instrument, instrument.buckets),
+          told: () => registry.told(),
           onRead: (owner, listener) => void registry.listeners.set(owner, listener),
           text(facts) {
             told.read(facts)

@@ -1,0 +1,111 @@
+import type { ToldCall, ToldExchange, Usage } from '../../engine/index.ts'
+import { errorOf, operationOf, providerOf } from './call-span.ts'
+import type { ProviderFacts } from './call-span.ts'
+import { buckets, mcpMethods } from './gateway-instruments.ts'
+import type { Registry } from './registry.ts'
+import { names } from './semantic-conventions.ts'
+
+/** Names of metrics, of the same conventions as those of attributes. */
+const inference = 'gen_ai.client.inference'
+const modality = 'gen_ai.token.modality'
+const modalities = ['text', 'audio', 'image', 'unknown']
+
+const call = {
+  [names.operation]: { free: names.operation },
+  [names.provider]: { free: names.provider },
+  [names.requestModel]: { records: 'model' },
+} as const
+const failing = { [names.errorType]: { free: names.errorType } } as const
+const mcp = { [names.mcpMethod]: mcpMethods, ...failing } as const
+
+/** Measures calls as the conventions of OpenTelemetry do. Only collectors get this: Prometheus has the gateway's own. */
+export class ConventionMetrics {
+  readonly #instruments: ReturnType<typeof instrumentsIn>
+  #providers: ReadonlyMap<string, ProviderFacts> = new Map()
+
+  constructor(registry: Registry) {
+    this.#instruments = instrumentsIn(registry)
+  }
+
+  /** A configuration went live. */
+  follow(providers: ReadonlyMap<string, ProviderFacts>): void {
+    this.#providers = providers
+  }
+
+  called(told: ToldCall): void {
+    const { duration = 0, streamed, firstContent, metered } = told
+    const error = errorOf(told, undefined)
+    if (told.protocol === 'mcp') {
+      const { method } = told.asked?.() ?? {}
+      const labels = { [names.mcpMethod]: String(method ?? ''), [names.errorType]: rpcError(told) ?? error }
+      return this.#instruments.mcpClient(labels).observe(duration / 1_000)
+    }
+    const labels = {
+      [names.operation]: operationOf(told),
+      [names.provider]: providerOf(told, this.#providers.get(told.provider) ?? {}),
+      [names.requestModel]: told.record,
+    }
+    this.#instruments.duration({ ...labels, [names.errorType]: error }).observe(duration / 1_000)
+    if (streamed === true && firstContent !== undefined)
+      this.#instruments.firstChunk(labels).observe(firstContent / 1_000)
+    if (metered?.usage) this.#count(metered.usage, labels)
+  }
+
+  ends({ mcp: asked, duration = 0, error, result }: ToldExchange): void {
+    if (asked === undefined) return
+    const failed = result === 'client_closed' ? result : error?.code
+    const labels = { [names.mcpMethod]: asked.method, [names.errorType]: failed }
+    this.#instruments.mcpServer(labels).observe(duration / 1_000)
+  }
+
+  /** The conventions' counts contain one another, as on spans. */
+  #count(usage: Usage, labels: Readonly<Record<string, string | undefined>>): void {
+    const { input, output, cacheRead, cacheWrite, reasoning } = usage
+    const count = (of: keyof ReturnType<typeof tokensIn>, amount: number, kind = 'unknown') => {
+      if (amount > 0) this.#instruments.tokens[of]({ ...labels, [modality]: kind }).add(amount)
+    }
+    const parted = (of: 'input' | 'output', all: number, audio = 0, image = 0) => {
+      count(of, audio, 'audio')
+      count(of, image, 'image')
+      count(of, all - audio - image, audio + image > 0 ? 'text' : 'unknown')
+    }
+    parted('input', input + cacheRead + cacheWrite, usage.inputAudio, usage.inputImage)
+    parted('output', output + reasoning, usage.outputAudio, usage.outputImage)
+    count('cacheRead', cacheRead)
+    count('cacheWrite', cacheWrite)
+    count('reasoning', reasoning)
+  }
+}
+
+function rpcError({ rpc }: ToldCall): string | undefined {
+  if (rpc?.status !== undefined) return String(rpc.status)
+  return rpc?.isToolError === true ? 'tool_error' : undefined
+}
+
+function instrumentsIn(registry: Registry) {
+  const seconds = (name: string, help: string, labels: Parameters<typeof registry.histogram>[0]['labels'] = {}) =>
+    registry.histogram({ name, help, labels }, buckets.request)
+  return {
+    duration: seconds(`${inference}.duration`, 'Time of a call of a provider.', { ...call, ...failing }),
+    firstChunk: seconds(`${inference}.time_to_first_chunk`, 'Time until the first content of a stream.', call),
+    tokens: tokensIn(registry),
+    mcpServer: seconds('mcp.server.operation.duration', 'Time of a message of a client to an MCP server.', mcp),
+    mcpClient: seconds('mcp.client.operation.duration', 'Time until an MCP server has answered a message.', mcp),
+  }
+}
+
+function tokensIn(registry: Registry) {
+  const counter = (word: string, help: string) =>
+    registry.counter({
+      name: `${inference}.usage.${word}`,
+      help,
+      labels: { ...call, [modality]: modalities },
+    })
+  return {
+    input: counter('input_tokens', 'Tokens of input, also those of a cache.'),
+    output: counter('output_tokens', 'Tokens of output, also those of reasoning.'),
+    cacheRead: counter('cache_read.input_tokens', 'Tokens of input that a cache had.'),
+    cacheWrite: counter('cache_write.input_tokens', 'Tokens of input that a cache took.'),
+    reasoning: counter('reasoning.output_tokens', 'Tokens of reasoning.'),
+  }
+}
