@@ -9,11 +9,8 @@ export default defineAction({
   route: 'GET /api/logs/:id',
   access: { role: 'viewer' },
   answer: detailShape,
-  uses: ['requests', 'api_keys', 'routing_records', 'trace_links'],
-  async run(
-    { params: { id }, principal },
-    { requests, api_keys: keys, routing_records: routing, trace_links: traces },
-  ) {
+  uses: ['requests', 'api_keys', 'routing_records', 'traces'],
+  async run({ params: { id }, principal }, { requests, api_keys: keys, routing_records: routing, traces }) {
     const own = ownKeysOf(principal, keys)
     const row = await requests.row(id)
     if (!row || (own && !own.includes(row.key_id ?? ''))) throw notFound(id)

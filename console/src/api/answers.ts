@@ -2322,6 +2322,8 @@ export interface ProviderAnswer {
   serves: string[]
   /** Number of models with a place there. */
   models: number
+  /** Its name in traces (`gen_ai.provider.name`), such as mistral_ai. Unset: that of its preset or type, otherwise its own. */
+  telemetry_name?: string | null
   /** Whether a provider that is declared in the file may be at link-local addresses, or at those where clouds serve their machines. Unset: no. No record that is made at run time may be there. */
   allow_link_local?: boolean | null
   /** Its further fields, by its type. */
@@ -3256,7 +3258,7 @@ export interface Settings {
       }
     }
   }
-  /** What is measured, for Prometheus. */
+  /** What is measured, for Prometheus. What is traced, for collectors of OpenTelemetry. */
   telemetry: {
     /** Counters, gauges and histograms, at GET /metrics. */
     metrics: {
@@ -3273,11 +3275,27 @@ export interface Settings {
       /** Values of each further label; beyond, "other" stands there. */
       max_series: number
     }
-    /** Where the traces of requests are shown. */
+    /** Spans of requests and of calls of providers. Variables of the environment say where they are sent. */
     traces: {
+      /** Whether there are spans; auto: if a variable names an exporter of traces or an endpoint. */
+      enabled: 'auto' | true | false
+      /** Whether each stage of a pipeline has a span, too. */
+      stages: 'off' | 'all'
+      /** Whether the trace of a client goes on; never: each request begins one that links to it, such as where clients are strangers. */
+      parent: 'always' | 'never'
+      /** Whether spans have what was asked and answered, without secrets. */
+      content: 'off' | 'span'
+      /** Bytes of each attribute with content; the rest is cut. */
+      content_max_bytes: number
+      /** Attributes that take the value of a header of the request: { session.id: x-session-id }. Values are cut at 256 characters. */
+      headers: {
+        [k: string]: string
+      }
       /** Link at each request of the log, such as https://traces.example/trace/{trace_id}; empty: none. */
       url: string
     }
+    /** Whether messages to MCP servers carry the trace context, in `params._meta` and in headers. */
+    mcp_context: boolean
   }
   /** Policy for web searches by the provider that a client requests. */
   web_search: {

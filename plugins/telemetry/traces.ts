@@ -1,0 +1,155 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { defineService } from '../../engine/index.ts'
+import type { Scope, ServiceConfiguration } from '../../engine/index.ts'
+import { providersIn } from './call-span.ts'
+import type { TelemetryEnvironment } from './environment.ts'
+import type { Door } from './exchange-span.ts'
+import { openTracing } from './open-tracing.ts'
+import type { Tracing } from './open-tracing.ts'
+import { checkTraces, linkTo, traceSettings } from './trace-settings.ts'
+import type { TraceSettings } from './trace-settings.ts'
+import { TracedExchanges } from './traced-exchanges.ts'
+import type { SpanSettings } from './traced-exchanges.ts'
+
+/** A span that another room begins. */
+export interface SpanParts {
+  /** Low cardinality: it names a kind of work, and nothing of one request. */
+  readonly name: string
+  readonly kind?: 'internal' | 'client'
+  readonly attributes?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** Ends a span. An error is a code or a word of a fixed list. */
+export type EndSpan = (known?: { readonly attributes?: SpanParts['attributes']; readonly error?: string }) => void
+
+/** Spans below that of an exchange. */
+export interface Traces {
+  readonly enabled: boolean
+  /** Whether messages to MCP servers carry the trace context. */
+  readonly mcpContext: boolean
+  /** The address that shows a trace; undefined: none is set. */
+  linkOf(traceId: string): string | undefined
+  /** Begins a span below that of an exchange. Costs one check while there are no traces. */
+  span(scope: Pick<Scope, 'id'>, span: SpanParts): EndSpan
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    traces: Traces
+  }
+}
+
+/** Milliseconds that a process which ends has for what waits to be sent. */
+const flushing = 5_000
+
+const nothing: EndSpan = () => undefined
+
+/** Makes spans of requests and calls, and sends them to a collector. */
+export default defineService({
+  name: 'traces',
+  summary: 'Spans of requests and of calls of providers, for collectors of OpenTelemetry.',
+  section: 'telemetry',
+  settings: traceSettings,
+  uses: ['telemetry', 'requests'],
+  check: checkTraces,
+  open(host) {
+    let opening: Promise<Tracing> | undefined
+    let exchanges: TracedExchanges | undefined
+    let listens = false
+    const channels = [
+      ['sluice:exchange:start', (message: unknown) => exchanges?.begins(message as never)],
+      ['sluice:exchange:end', (message: unknown) => exchanges?.ends(message as never)],
+      ['sluice:call:start', (message: unknown) => exchanges?.calling(message as never)],
+      ['sluice:call:end', (message: unknown) => exchanges?.called(message as never)],
+      ['sluice:reply', (message: unknown) => exchanges?.replies(message as never)],
+    ] as const
+    const stages = ['sluice:stage:end', (message: unknown) => exchanges?.ran(message as never)] as const
+    let listensToStages = false
+    const listen = (enabled: boolean, toStages: boolean) => {
+      if (enabled !== listens)
+        for (const [name, listener] of channels) (enabled ? subscribe : unsubscribe)(name, listener)
+      if (toStages !== listensToStages) (toStages ? subscribe : unsubscribe)(...stages)
+      listens = enabled
+      listensToStages = toStages
+    }
+    return {
+      async configure(given, { telemetry, requests }, configuration) {
+        const { environment, deliveries } = telemetry
+        const { enabled } = given.traces
+        const isAsked = enabled === 'auto' ? environment.traces.asks : enabled
+        const isOn = isAsked && telemetry.canSend('traces')
+        // Awaited, so that the first request has its spans, and none waits.
+        if (isOn) opening ??= openTracing(environment, deliveries.traces, host.version)
+        const tracing = isOn ? await opening : undefined
+        const spans = spanSettings(given, environment, configuration, requests.logging.client_address)
+        const view: Traces = {
+          enabled: isOn,
+          mcpContext: given.mcp_context,
+          linkOf: (traceId) => linkTo(traceId, given),
+          span: (scope, span) => (listens && tracing && exchanges ? begun(exchanges, tracing, scope, span) : nothing),
+        }
+        return {
+          view,
+          live() {
+            telemetry.asks('traces', isAsked)
+            const settingsOfSpans = { ...spans, scrub: (text: string) => host.scrub(text) }
+            if (tracing) {
+              exchanges ??= new TracedExchanges(tracing, settingsOfSpans)
+              exchanges.follow(settingsOfSpans)
+            }
+            listen(isOn, isOn && given.traces.stages === 'all')
+          },
+        }
+      },
+      async close(limit) {
+        listen(false, false)
+        await (await opening)?.close(Math.min(flushing, limit))
+      },
+    }
+  },
+})
+
+function begun(
+  exchanges: TracedExchanges,
+  { api }: Tracing,
+  { id }: Pick<Scope, 'id'>,
+  { name, kind = 'internal', attributes = {} }: SpanParts,
+): EndSpan {
+  const span = exchanges.below(id, name, kind, attributes)
+  if (span === undefined) return nothing
+  return (known = {}) => {
+    if (known.attributes) span.setAttributes(known.attributes)
+    if (known.error !== undefined) {
+      span.setAttribute('error.type', known.error)
+      span.setStatus({ code: api.SpanStatusCode.ERROR })
+    }
+    span.end()
+  }
+}
+
+function spanSettings(
+  { traces }: TraceSettings,
+  environment: TelemetryEnvironment,
+  { records, listen }: ServiceConfiguration,
+  clientAddress: boolean,
+): Omit<SpanSettings, 'scrub'> {
+  const { stages, parent, content, content_max_bytes: most, headers } = traces
+  return {
+    stages: stages === 'all',
+    continues: parent === 'always',
+    ...(content === 'span' ? { content: most } : {}),
+    request: {
+      headers: new Map(Object.entries(headers).map(([attribute, header]) => [attribute, header.toLowerCase()])),
+      clientAddress,
+      door: doorOf(listen),
+    },
+    propagates: environment.propagates,
+    langfuse: /\/api\/public\/otel(\/v1\/traces)?\/?$/.test(new URL(environment.traces.sending.url).pathname),
+    providers: providersIn(records),
+  }
+}
+
+function doorOf({ host, port, url }: ServiceConfiguration['listen']): Door {
+  const scheme = url?.startsWith('https:') ? 'https' : 'http'
+  return { scheme, host, port }
+}

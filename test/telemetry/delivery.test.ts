@@ -1,0 +1,112 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { expect } from 'chai'
+import { Delivery } from '../../plugins/telemetry/delivery.ts'
+import { startAdmin } from '../support/admin.ts'
+import type { AdminGateway } from '../support/admin.ts'
+import { until } from '../support/until.ts'
+import { startCollector } from './collector.ts'
+import type { Collector } from './collector.ts'
+import { valueIn } from './exposition.ts'
+
+const body = { model: 'echo', messages: [{ role: 'user', content: 'Hello' }] }
+
+describe('spans on their way to a collector', () => {
+  let collector: Collector
+  let gateway: AdminGateway | undefined
+  beforeEach(async () => void (collector = await startCollector()))
+  afterEach(async () => {
+    await gateway?.close()
+    gateway = undefined
+    await collector.close()
+  })
+
+  const start = async (environment: Record<string, string>) =>
+    (gateway = await startAdmin({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...environment } }))
+  const ask = async () => {
+    const answer = await (gateway as AdminGateway).post('/v1/chat/completions', body)
+    await answer.text()
+    return answer.status
+  }
+  const dropped = async () => {
+    const headers = { authorization: `Bearer ${gateway?.admin.token}` }
+    const text = await (await fetch(`${gateway?.url}/metrics`, { headers })).text()
+    return valueIn(text, 'sluice_telemetry_dropped_total', { signal: 'traces' })
+  }
+
+  it('are lost beyond the queue while a collector is frozen, which costs no request', async () => {
+    collector.answer('nothing')
+    await start({
+      OTEL_BSP_MAX_QUEUE_SIZE: '10',
+      OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '4',
+      OTEL_BSP_SCHEDULE_DELAY: '1',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '60000',
+    })
+    expect(await dropped()).to.equal(0)
+    expect(await ask()).to.equal(200)
+    await until(() => collector.requests.length > 0)
+    // Each has two spans: at most 4 are out, and 10 wait.
+    for (let count = 0; count < 50; count++) expect(await ask()).to.equal(200)
+    expect(await dropped()).to.be.within(102 - 14, 102 - 10)
+    expect(collector.requests).to.have.length(1)
+  })
+
+  it('are lost when a collector refuses them, and arrive when it does not', async () => {
+    collector.answer(400)
+    await start({ OTEL_BSP_SCHEDULE_DELAY: '1' })
+    expect(await ask()).to.equal(200)
+    await until(async () => (await dropped()) === 2)
+    collector.answer(200)
+    expect(await ask()).to.equal(200)
+    await until(() => collector.spans.length === 2)
+    expect(await dropped()).to.equal(2)
+  })
+
+  it('cost no request while nobody is there', async () => {
+    const nobody = createServer()
+    nobody.listen(0, '127.0.0.1')
+    await once(nobody, 'listening')
+    const { port } = nobody.address() as AddressInfo
+    nobody.close()
+    await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_BSP_SCHEDULE_DELAY: '1',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1',
+    })
+    for (let count = 0; count < 20; count++) expect(await ask()).to.equal(200)
+    await until(async () => ((await dropped()) ?? 0) > 0)
+  })
+
+  it('are sent when the gateway stops', async () => {
+    await start({ OTEL_BSP_SCHEDULE_DELAY: '600000' })
+    await ask()
+    await ask()
+    expect(collector.spans).to.deep.equal([])
+    await gateway?.close()
+    gateway = undefined
+    expect(collector.spans).to.have.length(4)
+  })
+
+  it('degrade the gateway when nothing was accepted for 30 seconds, until something is', () => {
+    let now = 0
+    const delivery = new Delivery('traces', () => now)
+    const after = (seconds: number) => {
+      now += seconds * 1_000
+      return delivery.status()
+    }
+    expect(after(100)).to.equal(undefined)
+    delivery.handedOver()
+    expect(after(29)).to.equal(undefined)
+    delivery.handedOver()
+    delivery.lost(4)
+    const told = after(1)
+    expect(told).to.equal('the collector has accepted no traces for 30 seconds')
+    expect(after(1_000)).to.equal(told)
+    delivery.accepted()
+    expect(after(1_000)).to.equal(undefined)
+    delivery.handedOver()
+    expect(after(29)).to.equal(undefined)
+    expect(delivery.dropped).to.equal(4)
+  })
+})
