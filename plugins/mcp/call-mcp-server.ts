@@ -4,6 +4,7 @@ import type { Answer, Host, Json, JsonObject, Reply, Scope } from '../../engine/
 import { AnswerReader } from './answer-reader.ts'
 import type { Belonging } from './find-mcp-session.ts'
 import { toolOf } from './message.ts'
+import { ToldAnswer, withTrace } from './told-message.ts'
 import type { Message, RequestMessage } from './message.ts'
 import type { Mcp, Server } from './mcp.ts'
 import { answerOf, relayed } from './relay.ts'
@@ -25,10 +26,10 @@ export default defineStage({
     { duty: 'log', at: 'finally' },
   ],
   settles: ['outcome'],
-  uses: ['mcp', 'limits'],
+  uses: ['mcp', 'limits', 'traces'],
   timeout: '1h',
   build:
-    (_config, host, { mcp, limits }) =>
+    (_config, host, { mcp, limits, traces }) =>
     async (slots, scope, settle) => {
       const { ingress, principal, 'mcp.message': message, 'mcp.server': server, 'mcp.session': belonging } = slots
       const { live } = belonging
@@ -39,10 +40,15 @@ export default defineStage({
         settle(() => live.flights.close(id))
       }
       const sending = { scope, headers: ingress.headers, silence: isSubscription(message) ? 0 : server.silence }
-      const relaying = relayingOf({ message, server, live }, { mcp, host, scope })
+      const answering = new ToldAnswer(message, scope)
+      const { mcpContext } = traces
+      const telling = { message, server, scope, sending, mcpContext, answering }
+      const relaying = relayingOf({ message, server, live }, { mcp, host, scope, answering })
       if (message.kind === 'request' && begins(belonging))
-        return { reply: await begin(message, { server, key: principal.id }, { mcp, scope, sending, relaying }) }
-      const posting = told({ message, server }, scope, () => server.upstream.post(message, sending, live?.upstream))
+        return {
+          reply: await begin({ server, key: principal.id }, { mcp, telling: { ...telling, message }, relaying }),
+        }
+      const posting = told(telling, (asked, how) => server.upstream.post(asked, how, live?.upstream))
       limits.outlast(scope, () =>
         relaying.reader.hasAnswered ? undefined : worked(posting, { message, server, live }),
       )
@@ -60,23 +66,19 @@ interface Opener {
 
 interface Beginning {
   readonly mcp: Mcp
-  readonly scope: Scope
-  readonly sending: Sending
+  readonly telling: Telling<RequestMessage>
   readonly relaying: Relaying
 }
 
 /** Opens a session in a place of its API key. Without a session, the place is free again. */
-async function begin(
-  message: RequestMessage,
-  { server, key }: Opener,
-  { mcp: { sessions }, scope, sending, relaying }: Beginning,
-): Promise<Reply> {
+async function begin({ server, key }: Opener, { mcp: { sessions }, telling, relaying }: Beginning): Promise<Reply> {
+  const { sending } = telling
   const facts = { server: server.record.name, identity: server.identity, key }
   const place = await sessions.reserve(facts, server.limits)
   let session: Session | undefined
   let upstream: string | undefined
   try {
-    const { answer, over, ...named } = await opened(message, sending, scope, server)
+    const { answer, over, ...named } = await opened(telling)
     upstream = named.session
     const reply = await relayed(answer, relaying)
     if (answer.status !== 200 || relaying.reader.hasFailed) {
@@ -94,11 +96,12 @@ async function begin(
 }
 
 /** Opens a session. The state of the server follows. */
-async function opened(message: RequestMessage, sending: Sending, scope: Scope, server: Server): Promise<Opened> {
+async function opened(telling: Telling<RequestMessage>): Promise<Opened> {
+  const { server } = telling
   try {
     const opening = Promise.withResolvers<Opened>()
-    const answer = await told({ message, server }, scope, async () => {
-      opening.resolve(await server.upstream.open(message, sending))
+    const answer = await told(telling, async (asked, how) => {
+      opening.resolve(await server.upstream.open(asked, how))
       return (await opening.promise).answer
     })
     return { ...(await opening.promise), answer }
@@ -108,11 +111,21 @@ async function opened(message: RequestMessage, sending: Sending, scope: Scope, s
   }
 }
 
-/** Tells of a message to a server as of a call. */
-function told(
-  { message, server }: Pick<Called, 'message' | 'server'>,
-  scope: Scope,
-  send: () => Promise<Answer>,
+/** A message to a server, which is told as a call. */
+interface Telling<M extends Message = Message> {
+  readonly message: M
+  readonly server: Server
+  readonly scope: Scope
+  readonly sending: Sending
+  /** Whether the server gets the trace context. */
+  readonly mcpContext: boolean
+  readonly answering: ToldAnswer
+}
+
+/** Tells of a message to a server as of a call. It is sent with the trace context of the call, if there is one. */
+function told<M extends Message>(
+  { message, server, scope, sending, mcpContext, answering }: Telling<M>,
+  send: (message: M, sending: Sending) => Promise<Answer>,
 ): Promise<Answer> {
   const { name, transport } = server.record
   const asked = (): JsonObject => {
@@ -120,7 +133,10 @@ function told(
     const { name: named } = message.params
     return { method: message.method, ...(typeof named === 'string' ? { name: named.slice(0, 256) } : {}) }
   }
-  return tellCall({ name, type: transport }, scope, { protocol: 'mcp', lane: 'bytes', asked }, send)
+  return tellCall({ name, type: transport }, scope, { protocol: 'mcp', lane: 'bytes', asked }, (trace) => {
+    answering.asked()
+    return trace && mcpContext ? send(withTrace(message, trace), { ...sending, trace }) : send(message, sending)
+  })
 }
 
 /** Ends a session of the server that no client can have, also when the client has left. */
@@ -179,17 +195,25 @@ interface Within {
   readonly mcp: Mcp
   readonly host: Host
   readonly scope: Scope
+  readonly answering: ToldAnswer
 }
 
-function relayingOf({ message, server, live }: Called, { mcp, host, scope }: Within): Relaying {
+function relayingOf({ message, server, live }: Called, { mcp, host, scope, answering }: Within): Relaying {
+  const introduced = message.kind === 'request' && introductions.has(message.method) ? openedIn(server) : undefined
   const id = message.kind === 'request' ? message.id : undefined
   const reader = new AnswerReader({
     tools: server.tools,
     limit: mcp.settings.max_answer_bytes,
     flights: live?.flights,
     id,
-    failed: (code) => scope.note('error_code', code),
-    ...(message.kind === 'request' && introductions.has(message.method) ? { answered: openedIn(server) } : {}),
+    failed(code) {
+      scope.note('error_code', code)
+      answering.failed(code)
+    },
+    answered(result) {
+      introduced?.(result)
+      answering.answered(result)
+    },
   })
   return {
     host,

@@ -63,10 +63,11 @@ export class HttpUpstream implements Upstream {
     return { model: this.#name, scope, once: true, timeouts: { firstByte: silence, idle: silence, total: 0 } }
   }
 
-  #lines({ headers }: Sending, session: string | undefined): string[] {
+  #lines({ headers, trace }: Sending, session: string | undefined): string[] {
     const parameters = Object.keys(headers).filter((name) => name.startsWith(parameterPrefix))
     const names = [...this.#forwarded, ...parameters].filter((name) => !this.#own.has(name))
-    return [...passedOn(headers, names), ...(session === undefined ? [] : ['mcp-session-id', session])]
+    const context = trace === undefined ? [] : Object.entries(trace).flat().map(String)
+    return [...passedOn(headers, names), ...context, ...(session === undefined ? [] : ['mcp-session-id', session])]
   }
 
   /** The answer, or a failure in words about a server. */

@@ -1,4 +1,4 @@
-import type { Answer, Ingress, Scope } from '../../engine/index.ts'
+import type { Answer, Ingress, Scope, TraceContext } from '../../engine/index.ts'
 import type { Message, RequestId, RequestMessage } from './message.ts'
 
 /** Facts about a request of a client that its server needs beside the message. */
@@ -7,6 +7,8 @@ export interface Sending {
   readonly scope: Pick<Scope, 'onAbort'>
   /** The headers of the client's request, such as `last-event-id`. Its credentials must not reach the server. */
   readonly headers: Ingress['headers']
+  /** The trace context that the server gets in headers, as it has it in the message. */
+  readonly trace?: TraceContext | undefined
   /** Longest silence of the answer in milliseconds; 0: none. */
   readonly silence: number
 }
