@@ -21,7 +21,7 @@ const none: readonly never[] = []
 export class ExchangeScope implements RunScope {
   readonly id: string
   readonly parent: string | undefined
-  trace: TraceContext | undefined
+  #trace: TraceContext | undefined
   readonly started = performance.now()
   attempt = 1
   #notes: Map<string, Json> | undefined
@@ -46,6 +46,15 @@ export class ExchangeScope implements RunScope {
   constructor(id: string = randomUUIDv7(), parent?: string) {
     this.id = id
     this.parent = parent
+  }
+
+  /** As subscribers have left it: the span of a message that is read late is known late. */
+  get trace(): TraceContext | undefined {
+    return this.calls?.exchange ? this.calls.exchange.trace : this.#trace
+  }
+
+  set trace(trace: TraceContext | undefined) {
+    this.#trace = trace
   }
 
   get call(): TellingCall | undefined {

@@ -19,7 +19,6 @@ export function tellExchange(
   const message = begun(pipeline, slots, scope)
   if (scope.calls) scope.calls.exchange = message
   const over = exchanges.begin(message)
-  scope.trace = message.trace
   return (outcome, thrown) => {
     if (outcome === undefined) return over(toldError(thrown))
     addKnown(message, slots, outcome, scope)
