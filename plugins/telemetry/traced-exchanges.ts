@@ -110,8 +110,6 @@ export class TracedExchanges {
     this.#running.set(id, running)
     if (protocol === 'mcp' && isRequest(message)) return
     this.#begin(running, nameOfExchange(message), message.trace)
-    if (!this.#settings.propagates) delete message.trace
-    else if (running.span) message.trace = traceContextOf(running.span, running.tracestate)
   }
 
   /** An exchange is about to answer: only now its request can be read. */
@@ -214,6 +212,8 @@ export class TracedExchanges {
     )
     running.span = span
     running.tracestate = outer ? outer.tracestate : goesOn ? trace.tracestate : undefined
+    if (propagates) message.trace = traceContextOf(span, running.tracestate)
+    else delete message.trace
     running.context = api.trace.setSpan(root, span)
   }
 

@@ -83,6 +83,8 @@ describe('traces of messages to MCP servers', () => {
       'server.port': Number(new URL(rig.upstream.url).port),
     })
     expect([server.isError, client.isError]).to.deep.equal([false, false])
+    const row = await rig.gateway.row((one) => one.id === id)
+    expect(row.trace_id).to.equal(traceOfMessage)
   })
 
   it('give a message without a context one, wherever its place is missing', async () => {

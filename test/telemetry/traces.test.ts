@@ -193,6 +193,7 @@ describe('traces', () => {
     expect(call?.attributes['gen_ai.request.stream']).to.equal(true)
     expect(call?.attributes['gen_ai.response.time_to_first_chunk']).to.be.above(0)
     const row = await gateway.row((one) => one.id === id)
+    expect(row.trace_id).to.equal(call?.traceId)
     const { attributes } = call as SeenSpan
     const tokens = Number(row.input_tokens) + Number(row.cache_read_tokens) + Number(row.cache_write_tokens)
     expect(attributes['gen_ai.usage.input_tokens']).to.equal(tokens)
