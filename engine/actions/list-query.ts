@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { parsedJson } from '../json/parse.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { Json } from '../spec/json.ts'
-import { momentIn } from '../spec/moment.ts'
+import { momentIn } from '../json/moment.ts'
 import type { ListKey, ListQuery, ListSchema, Page, ParameterSchema, Query, QuerySchema } from '../spec/query.ts'
 
 /**

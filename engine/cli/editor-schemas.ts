@@ -13,6 +13,8 @@ import type { KnownNames } from '../pipeline/named.ts'
 import type { Registry } from '../config/registry.ts'
 import { clientProtocols } from '../config/speaking.ts'
 import { fileProperties, listOf } from '../records/file-properties.ts'
+import { typeField, typesOf } from '../records/records.ts'
+import type { AnyRecord } from '../spec/record.ts'
 import { settingsFormat } from '../config/settings.ts'
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema'
@@ -106,7 +108,7 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
  */
 export function settingsSchema(registry: Registry): JsonObject {
   const lists = [...registry.records.values()].map((type) => {
-    const items = type.typed === undefined ? (type.schema as Schema) : typedSchema(type.schema as Schema, registry)
+    const items = type.typed === undefined ? (type.schema as Schema) : typedSchema(type, registry)
     return [type.place, listOf(type, oneOfThese(items, wordsOf(registry)))] as const
   })
   const properties = { ...fileProperties(registry), ...Object.fromEntries(lists) }
@@ -114,23 +116,25 @@ export function settingsSchema(registry: Registry): JsonObject {
   return { $schema: dialect, title: 'Configuration', ...(format as JsonObject) }
 }
 
-/** The schema of records with a `type`, including the fields of each type. */
-function typedSchema(schema: Schema, registry: Registry): Schema {
-  const types = sorted(registry.providers).map(([name, type]) => ({ name, type, config: type.config as Form }))
+/** The schema of records that name a component, including the fields of each component. */
+function typedSchema(record: AnyRecord, registry: Registry): Schema {
+  const schema = record.schema as Schema
+  const field = typeField(record)
+  const types = sorted(typesOf(record, registry)).map(([name, type]) => ({ name, type, config: type.config as Form }))
   const common = schema['properties'] as Readonly<Record<string, Schema>>
   const required = (schema['required'] ?? []) as readonly string[]
   const allOf = types.map(({ name, type, config }) => ({
-    if: { properties: { type: { const: name } }, required: ['type'] },
+    if: { properties: { [field]: { const: name } }, required: [field] },
     // oxlint-disable-next-line unicorn/no-thenable
     then: {
       ...config,
       description: told(type, registry),
       required: [...required, ...(config.required ?? [])],
-      properties: { ...common, type: { const: name }, ...config.properties },
+      properties: { ...common, [field]: { const: name }, ...config.properties },
     },
   }))
-  const type = { ...common['type'], enum: types.map(({ name }) => name) }
-  return { ...schema, properties: { ...common, type }, allOf }
+  const one = { ...common[field], enum: types.map(({ name }) => name) }
+  return { ...schema, properties: { ...common, [field]: one }, allOf }
 }
 
 /** What editors show of a component: its sentence, and how stable it is. */

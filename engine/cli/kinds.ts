@@ -8,6 +8,7 @@ export const kinds = [
   'codecs',
   'providers',
   'signals',
+  'guards',
   'services',
   'records',
   'plugins',

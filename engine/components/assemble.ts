@@ -4,6 +4,7 @@ import type { Stability } from '../spec/config.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import { errors } from '../spec/error-table.ts'
 import type { DeclaredError } from '../spec/error-table.ts'
+import type { AnyGuard } from '../spec/guard.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord } from '../spec/record.ts'
@@ -53,6 +54,7 @@ export function assemble(
     codec: new Map<string, EitherCodec>(),
     provider: new Map<string, AnyProvider>(),
     signal: new Map<string, AnySignal>(),
+    guard: new Map<string, AnyGuard>(),
     slot: new Map<string, AnySlot>(),
     service: new Map<string, AnyService>(),
     command: new Map<string, AnyCommand>(),
@@ -88,12 +90,12 @@ export function assemble(
   for (const action of actionsOfRecords({ ...found, plugins: whole.map(({ plugin }) => plugin) }))
     add({ ...(owners.get(`record ${action.of}`) as Found), value: action.value })
   const { plugin: plugins, stage: stages, action: actions, codec: codecs, provider: providers, signal: signals } = found
-  const { slot: slots, service: services, command: commands, record: records } = found
+  const { guard: guards, slot: slots, service: services, command: commands, record: records } = found
   for (const slot of ownSlots(records.get('model')?.schema)) slots.set(slot.name, slot)
   const report: ReportOf = ({ kind, name }, code, message) =>
     diagnostics.push(inFile(owners.get(`${kind} ${name}`)?.from ?? '', code, message))
   if (!incomplete) checkSlots(stages, slots, report)
-  checkUses({ stages, actions, providers, services, commands, incomplete }, report)
+  checkUses({ stages, actions, providers, guards, services, commands, incomplete }, report)
   checkRoutes(actions, report)
   if (!incomplete) checkPages({ actions, records }, report)
   checkSections(services, report)
@@ -110,6 +112,7 @@ export function assemble(
     codecs,
     providers,
     signals,
+    guards,
     slots,
     services,
     origins,
@@ -153,13 +156,14 @@ function checkCodes(actions: ReadonlyMap<string, AnyAction>, declared: Registry[
 
 /** The components of a plugin. */
 function partsOf(plugin: Plugin): readonly unknown[] {
-  const { stages, actions, codecs, providers, signals, slots, services, commands, records } = plugin
+  const { stages, actions, codecs, providers, signals, guards, slots, services, commands, records } = plugin
   const lists: (readonly unknown[] | undefined)[] = [
     stages,
     actions,
     codecs,
     providers,
     signals,
+    guards,
     slots,
     services,
     commands,

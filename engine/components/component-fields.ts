@@ -5,7 +5,7 @@ const listed = (text: string): readonly string[] => text.split(' ')
 /** The fields of a declaration of each kind. The types of a plugin are not checked when it is loaded. */
 const fields = {
   plugin: listed(
-    'contract stability stages actions actionsOf errors codecs providers signals slots services commands records',
+    'contract stability stages actions actionsOf errors codecs providers signals guards slots services commands records',
   ),
   stage: listed(
     'stability config needs reads insists provides gives assures settles owes pays uses timeout readsBody body bodyLimit check build unreached guards notAfter ends',
@@ -15,6 +15,7 @@ const fields = {
   ),
   provider: listed('stability config secrets destinations presets uses offers open'),
   signal: listed('module quick'),
+  guard: listed('stability config secrets destinations uses whole check longest build'),
   slot: listed('fields candidates'),
   service: listed('stability settings section secrets uses migrations seals check variables greet rotate open'),
   command: listed('group options arguments words uses pipelines run'),

@@ -6,6 +6,7 @@ import { isObject } from '../spec/json.ts'
 import type { ErrorParser, ErrorPrinter } from '../spec/error.ts'
 import { contract } from '../spec/plugin.ts'
 import type { Plugin } from '../spec/plugin.ts'
+import type { AnyGuard } from '../spec/guard.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord, RecordField } from '../spec/record.ts'
 import type { AnyService } from '../spec/service.ts'
@@ -46,6 +47,8 @@ function recognised(value: unknown): Component | { readonly problem: string } {
       return problemOfProvider(shape) ?? { kind: 'provider', value: value as unknown as AnyProvider }
     case 'signal':
       return problemOfSignal(shape) ?? { kind: 'signal', value: value as unknown as AnySignal }
+    case 'guard':
+      return problemOfGuard(shape) ?? { kind: 'guard', value: value as unknown as AnyGuard }
     case 'slot':
       return isName(shape['name'])
         ? { kind: 'slot', value: value as unknown as AnySlot }
@@ -66,7 +69,7 @@ function recognised(value: unknown): Component | { readonly problem: string } {
 const nothingExported = 'it has no default export; write its components after "export default"'
 
 const nothingKnown =
-  'the default export is neither a plugin, a stage, an action, a codec, a provider, a signal, a slot, a service, a command nor a record'
+  'the default export is neither a plugin, a stage, an action, a codec, a provider, a signal, a guard, a slot, a service, a command nor a record'
 
 type Problem = { readonly problem: string } | undefined
 
@@ -97,7 +100,7 @@ function problemOfStage(stage: Record<string, unknown>): Problem {
       return { problem: `stage "${name}": "${list}" must be a list of slots` }
   if (stage['uses'] !== undefined && !isNames(stage['uses']))
     return { problem: `stage "${name}": "uses" must be a list of services` }
-  if (stage['pays'] !== undefined && !isDuties(stage['pays'], isName))
+  if (stage['pays'] !== undefined && !isDuties(stage['pays'], isPayment))
     return { problem: `stage "${name}": "pays" must be a list of duties, such as "limit"` }
   if (stage['owes'] !== undefined && !isDuties(stage['owes'], isDuty))
     return {
@@ -124,6 +127,7 @@ const dutyFields: Readonly<Record<keyof Duty, (value: unknown) => boolean>> = {
   ahead: (value) => isDuties(value, isName),
   with: isName,
   while: isName,
+  unless: (value) => typeof value === 'function',
 }
 
 function isDuty(value: unknown): boolean {
@@ -145,6 +149,18 @@ function problemOfProvider(provider: Record<string, unknown>): Problem {
     if (Object.hasOwn(properties ?? {}, taken))
       return { problem: `provider "${name}": the field "${taken}" belongs to every provider` }
   return problemOfForm(`provider "${name}"`, provider['config'])
+}
+
+function isPayment(value: unknown): boolean {
+  return isName(value) || (isObject(value) && isName(value['duty']) && isObject(value['given']))
+}
+
+function problemOfGuard(guard: Record<string, unknown>): Problem {
+  const { name, uses, build, config } = guard
+  if (!isName(name)) return { problem: 'a guard needs a name of lower-case letters, digits, "-", "_" and "."' }
+  if (typeof build !== 'function') return { problem: `guard "${name}" has no build function` }
+  if (uses !== undefined && !isNames(uses)) return { problem: `guard "${name}": "uses" must be a list of services` }
+  return problemOfForm(`guard "${name}"`, config)
 }
 
 function problemOfSignal({ name, module }: Record<string, unknown>): Problem {
@@ -273,6 +289,8 @@ export function problemOfSchemas({ kind, value }: Component): Problem {
         undescribed(owner, value)
       )
     }
+    case 'guard':
+      return problemOfSchema(`guard "${value.name}"`, 'config', value.config)
     case 'provider':
       return problemOfSchema(`provider "${value.name}"`, 'config', value.config)
     case 'service':

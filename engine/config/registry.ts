@@ -2,6 +2,7 @@ import type { AnyAction } from '../spec/action.ts'
 import type { EitherCodec } from '../spec/codec.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import type { DeclaredError } from '../spec/error-table.ts'
+import type { AnyGuard } from '../spec/guard.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord } from '../spec/record.ts'
@@ -22,6 +23,8 @@ export interface Registry {
   /** By type. */
   readonly providers: ReadonlyMap<string, AnyProvider>
   readonly signals: ReadonlyMap<string, AnySignal>
+  /** By kind. */
+  readonly guards: ReadonlyMap<string, AnyGuard>
   /** Slots of the engine and of plugins. */
   readonly slots: ReadonlyMap<string, AnySlot>
   readonly services: ReadonlyMap<string, AnyService>
@@ -45,6 +48,7 @@ export type Component =
   | { readonly kind: 'codec'; readonly value: EitherCodec }
   | { readonly kind: 'provider'; readonly value: AnyProvider }
   | { readonly kind: 'signal'; readonly value: AnySignal }
+  | { readonly kind: 'guard'; readonly value: AnyGuard }
   | { readonly kind: 'slot'; readonly value: AnySlot }
   | { readonly kind: 'service'; readonly value: AnyService }
   | { readonly kind: 'command'; readonly value: AnyCommand }

@@ -1,5 +1,6 @@
 import type { AnyAction } from '../spec/action.ts'
 import type { AnyCommand } from '../spec/command.ts'
+import type { AnyGuard } from '../spec/guard.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyService } from '../spec/service.ts'
 import type { AnyStage } from '../spec/stage.ts'
@@ -20,13 +21,14 @@ export function checkUses(
     stages,
     actions,
     providers,
+    guards,
     services,
     commands,
     incomplete,
-  }: Pick<Registry, 'stages' | 'actions' | 'providers' | 'services' | 'commands' | 'incomplete'>,
+  }: Pick<Registry, 'stages' | 'actions' | 'providers' | 'guards' | 'services' | 'commands' | 'incomplete'>,
   report: ReportOf,
 ): void {
-  for (const user of [stages, actions, providers, services, commands].flatMap((all): readonly User[] => [
+  for (const user of [stages, actions, providers, guards, services, commands].flatMap((all): readonly User[] => [
     ...all.values(),
   ]))
     for (const used of user.uses ?? []) {
@@ -41,7 +43,7 @@ export function checkUses(
   }
 }
 
-type User = AnyStage | AnyAction | AnyProvider | AnyService | AnyCommand
+type User = AnyStage | AnyAction | AnyProvider | AnyGuard | AnyService | AnyCommand
 
 /** Services without circles, each after those that it uses. */
 export function inOrder(services: Services): AnyService[] {

@@ -26,7 +26,6 @@ import type { Registry } from '../config/registry.ts'
 import { defaultConfigFile, shipped as everything } from '../config/shipped.ts'
 import type { Shipped } from '../config/shipped.ts'
 import { sectionType, valuesOf } from '../records/sections.ts'
-import type { SectionSet } from '../records/sections.ts'
 import { fitSections } from '../records/stored-sections.ts'
 import { readSource } from '../config/source.ts'
 import { besideStored, noteOfVendors, readVendors } from '../records/vendors.ts'
@@ -87,12 +86,14 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
 
   const secret = environment['SLUICE_SECRET']
   const guessable = secret ? guessableBy(secret) : undefined
+  const unpaid = advised(pipelines.advice, registry, loaded)
+  diagnostics.push(...unpaid.filter(({ warning }) => !warning))
   const warnings = [
     ...plugins.warnings,
     ...loaded.warnings,
     ...pipelines.warnings,
     ...beyondTries(loaded.records, loaded.settings?.server_config, pipelines.pipelines),
-    ...advised(pipelines.advice, registry, loaded.sections),
+    ...unpaid.filter(({ warning }) => warning),
     ...(guessable === undefined
       ? []
       : [{ ...source.report([], 'weak-secret', weakSecret(guessable)), warning: true as const }]),
@@ -173,7 +174,7 @@ export function withStored(
   // Stored sections may make more or fewer tries than those of the file, and may have other settings.
   const warnings = files.warnings.filter(({ code }) => code !== tooManyFallbacks && code !== unpaidDuty)
   const beyond = beyondTries(fitted.records, valuesOf(sections), pipelines)
-  const unpaid = advised(files.advice, registry, sections)
+  const unpaid = advised(files.advice, registry, { records: fitted.records, sections })
   const leftOut = [...fitted.leftOut, ...withoutSections].map((one) => ({ ...one, findings: hide(one.findings) }))
   return {
     ...files,
@@ -184,13 +185,28 @@ export function withStored(
     leftOut,
     version: `${version}-${revision}`,
     off: [...off, ...leftOut.map(leftOutLine)],
-    warnings: [...warnings, ...hide([...fitted.warnings, ...ofSections, ...beyond, ...unpaid])],
+    diagnostics: [...files.diagnostics, ...unpaid.filter(({ warning }) => !warning)],
+    warnings: [
+      ...warnings,
+      ...hide([...fitted.warnings, ...ofSections, ...beyond, ...unpaid.filter(({ warning }) => warning)]),
+    ],
   }
 }
 
-/** The warnings that concern services with other settings than their defaults. */
-function advised(advice: readonly Advice[], { services }: Registry, sections: SectionSet): readonly Diagnostic[] {
-  return advice.flatMap(({ service: name, warning }) => {
+/** The advice that concerns these settings and records: warnings, and errors where something would be missed. */
+function advised(
+  advice: readonly Advice[],
+  { services }: Registry,
+  { records, sections }: Pick<Configuration, 'records' | 'sections'>,
+): readonly Diagnostic[] {
+  const on = typedRecords(records)
+  return advice.flatMap(({ service: name, unless, pipeline, warning }): readonly Diagnostic[] => {
+    const missed = unless?.(on)
+    if (missed !== undefined) {
+      const { warning: _, message, ...finding } = warning
+      return [{ ...finding, message: `the pipeline "${pipeline}" would pass over ${missed}: ${message}` }]
+    }
+    if (name === undefined) return [warning]
     const service = services.get(name)
     if (service === undefined) return []
     const { properties = {} } = service.settings as {

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../spec/json.ts'
 import type { PlannedOption, PlannedStep } from '../spec/running.ts'
 import type { Condition, Test } from '../pipeline/nodes.ts'
 import { pathsOf, printPlace, reportAt, within } from '../pipeline/nodes.ts'
+import { paidBy } from '../proof/duties.ts'
 import type { FromSettings, Pipeline, Place, StepNode } from '../pipeline/nodes.ts'
 import { valueAlong, withSettings } from '../pipeline/options.ts'
 
@@ -48,7 +49,8 @@ function planned(step: StepNode, path: string, plan: Plan, { byName, sections }:
   const base = { kind, path, file: withinPackage(file), line, column, ...timeout }
   switch (step.kind) {
     case 'stage': {
-      const { name, needs, reads = [], provides, gives, settles, owes, pays } = step.stage
+      const { name, needs, reads = [], provides, gives, settles, owes } = step.stage
+      const pays = paidBy(step.stage, step.config)
       const acts =
         'action' in step && step.action ? [{ name: 'action', value: step.action.name, from: 'pipeline' as const }] : []
       const options = plannedOptions(step.config, step.settings, within(place, name), sections)
@@ -63,7 +65,7 @@ function planned(step: StepNode, path: string, plan: Plan, { byName, sections }:
         ...(gives ? { gives } : {}),
         ...(settles ? { settles } : {}),
         ...(owes ? { owes: owes.map((one) => (typeof one === 'string' ? one : one.duty)) } : {}),
-        ...(pays ? { pays } : {}),
+        ...(step.stage.pays ? { pays } : {}),
         options: [...acts, ...options],
       }
     }

@@ -75,6 +75,8 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
     ...(settings.updates ? { updates: settings.updates.url } : {}),
     catalog,
     signals: [...registry.signals.values()],
+    guards: [...registry.guards.values()],
+    viewsOf: (names?: readonly string[]) => of(names),
     records,
     isDeclared,
     reject,

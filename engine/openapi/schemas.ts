@@ -1,5 +1,7 @@
 import { formOf } from '../kit/schema-form.ts'
 import type { Registry } from '../config/registry.ts'
+import { typeField, typesOf } from '../records/records.ts'
+import type { AnyRecord } from '../spec/record.ts'
 import { sectionNames, sectionSchema, sectionType } from '../records/sections.ts'
 import { patchSchema } from '../json/merge-patch.ts'
 import { isObject } from '../spec/json.ts'
@@ -80,16 +82,16 @@ export class Schemas {
       const form = formOf(schema, secrets)
       return typed === undefined
         ? form
-        : { ...form, properties: { ...(form['properties'] as JsonObject), ...this.#typed } }
+        : { ...form, properties: { ...(form['properties'] as JsonObject), ...this.#typed(record) } }
     })
   }
 
   /** The further fields of a record whose type names a component. */
-  get #typed(): JsonObject {
-    const anyOf = [...this.#registry.providers.values()].map(({ name, config, secrets }) =>
-      this.refer(`provider.${name}`, () => this.of(formOf(config, secrets))),
+  #typed(record: AnyRecord): JsonObject {
+    const anyOf = [...typesOf(record, this.#registry).values()].map(({ name, config, secrets }) =>
+      this.refer(`${record.typed}.${name}`, () => this.of(formOf(config, secrets))),
     )
-    return { config: { description: 'Its further fields, by its type.', anyOf } }
+    return { config: { description: `Its further fields, by its ${typeField(record)}.`, anyOf } }
   }
 
   #sections(isPatch: boolean): JsonObject {

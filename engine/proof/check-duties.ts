@@ -3,14 +3,19 @@ import type { Registry } from '../config/registry.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { Duties } from './duties.ts'
 import { DutyProof } from './duty-proof.ts'
+import type { Duty } from '../spec/stage.ts'
 import type { Unpaid } from './duty-proof.ts'
 import { reportAt, servedOf, within } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import { handedOver, PathStates } from './path-states.ts'
 
-/** A warning for configurations in which a service has other settings than its defaults. */
+/** A warning that depends on settings or records. */
 export interface Advice {
-  readonly service: string
+  /** It holds while this service has other settings than its defaults; absent: always. */
+  readonly service?: string
+  /** It is an error while this names in the records what would be missed. */
+  readonly unless?: Duty['unless']
+  readonly pipeline: string
   readonly warning: Diagnostic
 }
 
@@ -29,15 +34,24 @@ export function checkDuties(
   const found = servedOf(pipelines).flatMap((root) => new DutyProof(root, context).run())
   // A mistake in an included pipeline is found once per pipeline that includes it.
   const once = new Map(found.map((one) => [`${one.file}:${one.line}:${one.column} ${one.message}`, one])).values()
-  const { true: advised = [], false: wrong = [] } = Object.groupBy(once, ({ service }) => `${service !== undefined}`)
+  const { true: advised = [], false: wrong = [] } = Object.groupBy(
+    once,
+    ({ service, unless }) => `${service !== undefined || unless !== undefined}`,
+  )
   return {
-    diagnostics: [...wrong, ...(registry.incomplete ? [] : unknownDuties(pipelines, duties))],
+    diagnostics: [...wrong.map(findingOf), ...(registry.incomplete ? [] : unknownDuties(pipelines, duties))],
     advice: advised.map(adviceOf),
   }
 }
 
-function adviceOf({ service = '', ...finding }: Unpaid): Advice {
-  return { service, warning: { ...finding, warning: true } }
+function findingOf({ service: _service, unless: _unless, pipeline: _pipeline, ...finding }: Unpaid): Diagnostic {
+  return finding
+}
+
+function adviceOf(unpaid: Unpaid): Advice {
+  const { service, unless, pipeline } = unpaid
+  const when = { ...(service === undefined ? {} : { service }), ...(unless ? { unless } : {}) }
+  return { ...when, pipeline, warning: { ...findingOf(unpaid), warning: true } }
 }
 
 function unknownDuties(pipelines: readonly Pipeline[], { names }: Duties): Diagnostic[] {

@@ -1,5 +1,7 @@
 import type { Registry } from '../config/registry.ts'
-import type { AnyStage, Duty } from '../spec/stage.ts'
+import { asText } from '../spec/json.ts'
+import type { JsonObject } from '../spec/json.ts'
+import type { AnyStage, Duty, Payment } from '../spec/stage.ts'
 import type { Debt } from './path-states.ts'
 
 /** The duties that the stages of a configuration owe and pay. */
@@ -31,9 +33,9 @@ export class Duties {
 
   /** What to do about a duty that nothing pays: the line to add, or what a plugin has to say. */
   remedy(duty: string, where: string): string {
-    const payers = [...this.#stages.values()].filter(({ pays }) => pays?.includes(duty))
+    const payers = [...this.#stages.values()].filter(({ pays = [] }) => pays.some((one) => dutyOf(one) === duty))
     const payer = payers.find(({ name }) => name === duty) ?? payers[0]
-    if (payer) return `add "${lineOf(payer)}" ${where}`
+    if (payer) return `add "${lineOf(payer, duty)}" ${where}`
     const says = this.#stages.has(duty) ? `the stage "${duty}" must say` : 'a stage that pays it says'
     return `no stage pays it: ${says} "pays: ['${duty}']"`
   }
@@ -49,8 +51,23 @@ function debtsOf({ name: by, owes = [] }: AnyStage): readonly Debt[] {
   })
 }
 
-/** The line of a pipeline that runs a stage. */
-function lineOf({ name, config }: AnyStage): string {
+/** The duties that a stage with this configuration pays. */
+export function paidBy({ pays = [] }: AnyStage, config: JsonObject): readonly string[] {
+  const isGiven = (one: Payment) =>
+    typeof one === 'string' || Object.entries(one.given).every(([field, value]) => config[field] === value)
+  return pays.filter(isGiven).map(dutyOf)
+}
+
+function dutyOf(payment: Payment): string {
+  return typeof payment === 'string' ? payment : payment.duty
+}
+
+/** The line of a pipeline that runs a stage, so that it pays a duty. */
+function lineOf({ name, config, pays = [] }: AnyStage, duty: string): string {
   const { required = [] } = config as { readonly required?: readonly string[] }
-  return required.length === 0 ? `- ${name}` : `- ${name}: { ${required.map((field) => `${field}: …`).join(', ')} }`
+  const payment = pays.find((one) => dutyOf(one) === duty)
+  const given = typeof payment === 'object' ? payment.given : {}
+  const fields = [...new Set([...required, ...Object.keys(given)])]
+  const written = fields.map((field) => `${field}: ${field in given ? asText(given[field]) : '…'}`)
+  return written.length === 0 ? `- ${name}` : `- ${name}: { ${written.join(', ')} }`
 }

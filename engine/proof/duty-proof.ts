@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
-import type { AnyStage } from '../spec/stage.ts'
+import type { AnyStage, Duty } from '../spec/stage.ts'
+import { paidBy } from './duties.ts'
 import type { Duties } from './duties.ts'
 import { givenBy, reportAt } from '../pipeline/nodes.ts'
 import type { AttemptNode, Pipeline, StageNode, StepNode, SwitchNode, UseNode } from '../pipeline/nodes.ts'
@@ -13,6 +14,10 @@ export const unpaidDuty = 'duty'
 export type Unpaid = Diagnostic & {
   /** Present: it is owed only while this service has other settings than its defaults. */
   readonly service?: string
+  /** Present: it is a warning, until this names in the records what would be missed. */
+  readonly unless?: Duty['unless']
+  /** The pipeline that does not pay. */
+  readonly pipeline: string
 }
 
 /** What the proofs of all pipelines share. */
@@ -125,8 +130,9 @@ export class DutyProof {
     }
   }
 
-  #stage({ stage }: StageNode, states: States): States {
-    const { needs, provides, gives, pays = [] } = stage
+  #stage({ stage, config }: StageNode, states: States): States {
+    const { needs, provides, gives } = stage
+    const pays = paidBy(stage, config)
     const owing = this.#owing(stage, states)
     this.#exit(owing)
     // In `finally`, what follows a failure runs, and what is owed stays owed.
@@ -255,13 +261,15 @@ export class DutyProof {
     return this.#frames.at(-1) as Frame
   }
 
-  #report({ place }: StepNode, { by, duty, while: service }: Debt, why: string, where: string): void {
+  #report({ place }: StepNode, { by, duty, while: service, unless }: Debt, why: string, where: string): void {
     const message = `"${by}" owes "${duty}", ${why}; ${this.#context.duties.remedy(duty, where)}`
-    this.#found.push({ ...reportAt(place, unpaidDuty, message), ...(service === undefined ? {} : { service }) })
+    const when = { ...(service === undefined ? {} : { service }), ...(unless ? { unless } : {}) }
+    this.#found.push({ ...reportAt(place, unpaidDuty, message), ...when, pipeline: this.#root.name })
   }
 
   #misplaced({ place }: StepNode, { by, duty }: Debt): void {
-    this.#found.push(reportAt(place, 'duty-order', `"${duty}", which "${by}" owes, must stand before this step`))
+    const message = `"${duty}", which "${by}" owes, must stand before this step`
+    this.#found.push({ ...reportAt(place, 'duty-order', message), pipeline: this.#root.name })
   }
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Registry } from '../config/registry.ts'
 import { namedSecrets, secretNames } from './secrets.ts'
 import { secretsOfSetting } from './sections.ts'
+import { typeField, typesOf } from './records.ts'
 import { flat, nested } from './stored-records.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
@@ -57,10 +58,12 @@ function refusalOf(after: JsonObject, patch: JsonObject, secrets: ReadonlySet<st
 }
 
 /** A function that collects what decides where the secrets of a record go. */
-function goalOf({ destinations = [], typed }: AnyRecord, { providers }: Registry) {
+function goalOf(type: AnyRecord, registry: Registry) {
+  const { destinations = [], typed } = type
   const decides: Decides = (field) => destinations.includes(field)
   return ({ config, ...own }: JsonObject): readonly string[] => {
-    const component = typed !== undefined && typeof own['type'] === 'string' ? providers.get(own['type']) : undefined
+    const word = own[typeField(type)]
+    const component = typed !== undefined && typeof word === 'string' ? typesOf(type, registry).get(word) : undefined
     const below = isObject(config) ? placesIn(config, component ? decidesIn(component) : decides) : []
     return [...placesIn(own, decides), ...below]
   }
@@ -70,7 +73,7 @@ function goalOf({ destinations = [], typed }: AnyRecord, { providers }: Registry
  * Whether a field of a provider decides where its secrets go. If its type does not say, every field may, except the
  * ones of every provider over HTTP, which do not.
  */
-function decidesIn({ destinations, secrets = [] }: ProviderType): Decides {
+function decidesIn({ destinations, secrets = [] }: Pick<ProviderType, 'destinations' | 'secrets'>): Decides {
   return (field) =>
     destinations?.includes(field) ?? !(secrets.includes(field) || Object.hasOwn(upstreamProperties, field))
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { openSection, secretNames, withoutSecrets } from './secrets.ts'
 import { sectionNames, sectionType } from './sections.ts'
-import { ownFields, typedParts } from './records.ts'
+import { ownFields, typeField, typedParts } from './records.ts'
 import { flat, nested, storedName } from './stored-records.ts'
 import { mergePatch } from '../json/merge-patch.ts'
 import { GatewayError } from '../spec/error.ts'
@@ -188,7 +188,8 @@ function recordAfter(
   const kept = known ? nested(known, flat(known, value)) : value
   const after = mergePatch(kept, belowConfig(known, change.patch)) as JsonObject
   if (after['name'] !== name) refuseField('name', 'cannot change')
-  if (known?.typed !== undefined && after['type'] !== before?.value?.['type']) refuseField('type', 'cannot change')
+  const field = known?.typed === undefined ? undefined : typeField(known)
+  if (field !== undefined && after[field] !== before?.value?.[field]) refuseField(field, 'cannot change')
   return after
 }
 

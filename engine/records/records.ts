@@ -1,6 +1,7 @@
 import { namesIn, unknownNames, wordsOf } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
-import { isObject } from '../spec/json.ts'
+import { asText, isObject } from '../spec/json.ts'
+import type { AnyGuard } from '../spec/guard.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Offer } from '../spec/open-provider.ts'
 import { Refusal } from '../spec/error.ts'
@@ -84,6 +85,7 @@ export function checkRecords(
     }
     try {
       type.check?.(value, all, report)
+      if (type.typed === 'guard') registry.guards.get(asText(value['kind']))?.check?.(value, all, report)
     } catch (error) {
       if (error instanceof Refusal) report(error.path, 'record', error.message)
       else report([], 'record', `the record "${type.name}" cannot be checked: ${wordsOfThrown(error)}`)
@@ -145,21 +147,26 @@ function isSwitchedOff({ switch: field }: AnyRecord, value: JsonObject): boolean
 function typedFields(
   { type: known, source, path }: GivenRecord,
   record: JsonObject,
-  { providers, codecs, incomplete }: Registry,
+  registry: Registry,
   diagnostics: Diagnostic[],
 ): { readonly value: JsonObject; readonly diagnostics: readonly Diagnostic[] } | undefined {
-  if (typeof record['type'] !== 'string') return undefined
+  const field = typeField(known)
+  if (typeof record[field] !== 'string') return undefined
   const { own, type: word, config: given } = typedParts(known, record)
-  const type = providers.get(word)
+  const types = typesOf(known, registry)
+  const type = types.get(word)
   if (type === undefined) {
-    const message = `no provider type "${word}"${didYouMean(word, providers.keys())}`
-    if (!incomplete) diagnostics.push(source.report([...path, 'type'], 'unknown-provider-type', message))
+    const message = `no ${known.typed} ${field} "${word}"${didYouMean(word, types.keys())}`
+    if (!registry.incomplete)
+      diagnostics.push(source.report([...path, field], `unknown-${known.typed}-${field}`, message))
     return undefined
   }
   const checked = validator(type.config as object)(source, path, given)
   const config = checked.value as JsonObject
   diagnostics.push(...checked.diagnostics)
-  if (unsetAt(source, path).length === 0) diagnostics.push(...checkTraits(source, path, config, type, codecs))
+  const provider = known.typed === 'provider' ? registry.providers.get(word) : undefined
+  if (provider && unsetAt(source, path).length === 0)
+    diagnostics.push(...checkTraits(source, path, config, provider, registry.codecs))
   return { value: { ...own, ...config }, diagnostics: checked.diagnostics }
 }
 
@@ -175,10 +182,26 @@ export function typedParts(
 } {
   const fields = ownFields(known)
   const entries = Object.entries(value)
-  const { name, type } = value as { readonly name: string; readonly type: string }
+  const { name, [typeField(known)]: type } = value as Readonly<Record<string, string>> & { readonly name: string }
   const own = Object.fromEntries(entries.filter(([field]) => fields.has(field)))
   const config = Object.fromEntries(entries.filter(([field]) => !fields.has(field)))
-  return { name, type, own, config }
+  return { name, type: String(type), own, config }
+}
+
+/** The field of a record that names its component. */
+export function typeField({ typed }: AnyRecord): 'type' | 'kind' {
+  return typed === 'guard' ? 'kind' : 'type'
+}
+
+/** What every component has that a record names. */
+type RecordComponent = Pick<AnyGuard, 'name' | 'summary' | 'stability' | 'config' | 'secrets' | 'destinations'>
+
+/** The components that the records of a type name. */
+export function typesOf(
+  { typed }: AnyRecord,
+  { providers, guards }: Pick<Registry, 'providers' | 'guards'>,
+): ReadonlyMap<string, RecordComponent> {
+  return typed === 'guard' ? guards : providers
 }
 
 /** The fields that every record of a type has. */

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../spec/json.ts'
 import type { AnyRecord } from '../spec/record.ts'
 import { credentialsOf, isPlain } from '../secrets/redaction.ts'
 import type { StoredRecord } from '../store/records.ts'
+import { typeField, typesOf } from './records.ts'
 import type { CheckedRecord } from './records.ts'
 import type { Registry } from '../config/registry.ts'
 import { sectionType, secretsOfSetting, settingsOf } from './sections.ts'
@@ -81,15 +82,11 @@ export function openSection(
  * The secret fields of a record, according to its type and to the component that its `type` names; undefined if that
  * component is missing, so that the secret fields are unknown.
  */
-export function secretNames(
-  type: AnyRecord,
-  value: JsonObject,
-  { providers }: Registry,
-): ReadonlySet<string> | undefined {
+export function secretNames(type: AnyRecord, value: JsonObject, registry: Registry): ReadonlySet<string> | undefined {
   const own = type.secrets ?? []
   if (type.typed === undefined) return new Set(own)
-  const { type: word } = value
-  const component = typeof word === 'string' ? providers.get(word) : undefined
+  const word = value[typeField(type)]
+  const component = typeof word === 'string' ? typesOf(type, registry).get(word) : undefined
   return component && new Set([...own, ...(component.secrets ?? [])])
 }
 

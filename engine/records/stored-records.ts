@@ -4,7 +4,7 @@ import type { AnyRecord } from '../spec/record.ts'
 import type { StoredRecord } from '../store/records.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { checkRecords, ownFields, typedParts } from './records.ts'
+import { checkRecords, ownFields, typeField, typedParts } from './records.ts'
 import type { GivenRecord } from './record-names.ts'
 import type { RecordSet } from './records.ts'
 import type { Registry } from '../config/registry.ts'
@@ -122,7 +122,7 @@ export function flat({ typed }: AnyRecord, value: JsonObject): JsonObject {
 export function nested(known: AnyRecord, value: JsonObject): JsonObject {
   if (known.typed === undefined) return value
   const { own, config } = typedParts(known, value)
-  return { name: null, type: null, ...own, config }
+  return { name: null, [typeField(known)]: null, ...own, config }
 }
 
 /**

@@ -3,6 +3,7 @@ import type { EitherCodec } from './codec.ts'
 import type { Stability } from './config.ts'
 import type { DeclaredError } from './error-table.ts'
 import type { AnyCommand } from './command.ts'
+import type { AnyGuard } from './guard.ts'
 import type { AnyProvider } from './provider.ts'
 import type { AnyRecord } from './record.ts'
 import type { AnyService } from './service.ts'
@@ -31,6 +32,7 @@ export interface Plugin {
   readonly codecs?: readonly EitherCodec[]
   readonly providers?: readonly AnyProvider[]
   readonly signals?: readonly AnySignal[]
+  readonly guards?: readonly AnyGuard[]
   readonly slots?: readonly AnySlot[]
   readonly services?: readonly AnyService[]
   readonly commands?: readonly AnyCommand[]

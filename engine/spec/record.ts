@@ -106,9 +106,10 @@ export interface RecordParts<N extends RecordName, S> {
   /** The field that switches a record off with `false`, as an unset environment variable does. Default: none. */
   readonly switch?: string
   /**
-   * The field `type` of a record names a component of this kind, whose schema describes the record's further fields.
+   * The field `type` of a record names a component of this kind, or the field `kind` of a guard: its schema describes
+   * the record's further fields.
    */
-  readonly typed?: 'provider'
+  readonly typed?: 'provider' | 'guard'
   /**
    * Checks what the schema cannot express, for a record that the schema accepts. It also runs while services are
    * closed.
@@ -175,7 +176,7 @@ export interface AnyRecord {
   readonly holds?: 'snapshot' | 'service'
   readonly optional?: boolean
   readonly switch?: string
-  readonly typed?: 'provider'
+  readonly typed?: 'provider' | 'guard'
   check?(record: JsonObject, all: AllRecords, report: RecordReport): void
   show?(shown: JsonObject, record: RecordView, all: AllRecords): JsonObject
   complete?(model: ModelRecord, provider: (name: string) => JsonObject | undefined): ModelRecord | undefined

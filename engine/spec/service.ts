@@ -9,6 +9,7 @@ import type { SealedColumn, ServiceMigration, TableQueries } from './database.ts
 import type { RecordName, Records, TypedRecords } from './record.ts'
 import type { RecordChanged, RecordLookup } from './record-access.ts'
 import type { Requester } from './principal.ts'
+import type { AnyGuard } from './guard.ts'
 import type { AnySignal } from './signal.ts'
 import type { ServiceHost } from './service-host.ts'
 
@@ -37,6 +38,10 @@ export interface ServiceConfiguration {
   readonly catalog: Catalog
   /** Every registered classifier. */
   readonly signals: readonly AnySignal[]
+  /** Every registered kind of guard. */
+  readonly guards: readonly AnyGuard[]
+  /** The views of other services, once all are configured. */
+  readonly viewsOf: (names: readonly string[] | undefined) => Readonly<Record<string, unknown>>
   /** The records, including stored ones, with their secrets. Records that are off are left out. */
   readonly records: TypedRecords
   /** Whether the file declares a record, so that the operator has written its addresses. */

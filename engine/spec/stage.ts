@@ -3,6 +3,7 @@ import type { AnyClientCodec } from './codec.ts'
 import type { ConfigOf, Stability } from './config.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
+import type { TypedRecords } from './record.ts'
 import type { Scope } from './scope.ts'
 import type { SectionReport, ServiceName, Views } from './service.ts'
 import type { SlotName, Slots } from './slots.ts'
@@ -89,7 +90,12 @@ export interface Duty {
   readonly with?: string
   /** Only a warning, and only while the settings of this service differ from its defaults. */
   readonly while?: ServiceName
+  /** Only a warning, unless this names what would be missed, such as a record: `the guard "pii"`. */
+  unless?(records: TypedRecords): string | undefined
 }
+
+/** A duty that a stage pays; with `given`, only where its configuration has these values. */
+export type Payment = string | { readonly duty: string; readonly given: JsonObject }
 
 /** A JSON Schema, or a function that creates one from the configuration. */
 export type StageBody<S> = object | ((config: ConfigOf<S>, host: Host) => object)
@@ -143,7 +149,7 @@ export interface StageParts<
    */
   readonly owes?: readonly (string | Duty)[]
   /** The duties that it pays whenever it succeeds. */
-  readonly pays?: readonly string[]
+  readonly pays?: readonly Payment[]
   /** Services whose views it gets. */
   readonly uses?: readonly U[]
   /** Its timeout if the pipeline sets none, such as `1h`; default: `60s`. */
@@ -202,7 +208,7 @@ export interface AnyStage {
   assures?(config: JsonObject): readonly SlotName[]
   readonly settles?: readonly SlotName[]
   readonly owes?: readonly (string | Duty)[]
-  readonly pays?: readonly string[]
+  readonly pays?: readonly Payment[]
   readonly uses?: readonly string[]
   readonly timeout?: string
   readonly guards?: boolean

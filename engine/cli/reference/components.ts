@@ -6,16 +6,18 @@ import { parametersOf } from '../../actions/list-query.ts'
 import { accessOf } from '../../spec/access.ts'
 import type { AnyAction } from '../../spec/action.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../../spec/codec.ts'
+import { asText } from '../../spec/json.ts'
 import type { JsonObject } from '../../spec/json.ts'
 import type { Plugin } from '../../spec/plugin.ts'
 import type { AnyProvider } from '../../spec/provider.ts'
 import type { Offer } from '../../spec/open-provider.ts'
 import type { AnyRecord } from '../../spec/record.ts'
 import type { AnyService } from '../../spec/service.ts'
+import type { AnyGuard } from '../../spec/guard.ts'
 import type { AnySignal } from '../../spec/signal.ts'
 import { isFields } from '../../pipeline/fields.ts'
 import type { AnySlot, SlotFields } from '../../spec/slot.ts'
-import type { AnyStage, Duty } from '../../spec/stage.ts'
+import type { AnyStage, Duty, Payment } from '../../spec/stage.ts'
 import { fieldsOf } from './fields.ts'
 import type { Kind } from '../kinds.ts'
 import { retryMeaning, toldCodes } from '../codes.ts'
@@ -53,6 +55,7 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
     codecs: () => [...registry.codecs.values()].map(describeCodec),
     providers: () => [...registry.providers.values()].map((provider) => describeProvider(provider, registry)),
     signals: () => [...registry.signals.values()].map(describeSignal),
+    guards: () => [...registry.guards.values()].map((guard) => describeGuard(guard, registry)),
     services: () => [...registry.services.values()].map((service) => describeService(service, registry)),
     records: () => [...registry.records.values()].map(describeRecord),
     plugins: () => [...registry.plugins.values()].map(describePlugin),
@@ -94,7 +97,7 @@ function describeStage(stage: AnyStage, registry: Registry): Component {
         slots('may give', gives),
         slots('settles with', settles),
         slots('owes', owes.map(dutyText)),
-        slots('pays', pays),
+        slots('pays', pays.map(paymentText)),
         slots('takes a body of', Object.keys((body as Schema | undefined)?.properties ?? {})),
         slots('uses', uses),
         within(timeout),
@@ -103,6 +106,13 @@ function describeStage(stage: AnyStage, registry: Registry): Component {
     fields: fieldsOf(schema),
     example: stringify([Object.keys(written).length === 0 ? name : { [name]: written }]),
   }
+}
+
+/** What a stage pays, with the configuration that it needs for that. */
+function paymentText(payment: Payment): string {
+  if (typeof payment === 'string') return payment
+  const given = Object.entries(payment.given).map(([field, value]) => `${field}: ${asText(value)}`)
+  return `${payment.duty} (${given.join(', ')})`
 }
 
 function describeAction(action: AnyAction, registry: Registry): Component {
@@ -291,11 +301,26 @@ function describeSignal({ name, summary }: AnySignal): Component {
   return { kind: 'signals', name, summary, facts: [], fields: [], example: '' }
 }
 
+function describeGuard(guard: AnyGuard, registry: Registry): Component {
+  const { name, summary, config, secrets = [], uses = [] } = guard
+  const schema = config as Schema
+  const { listed, facts } = stabilityOf(guard, registry)
+  return {
+    kind: 'guards',
+    name,
+    summary,
+    listed,
+    facts: [...facts, ...slots('secrets', secrets), ...slots('uses', uses)],
+    fields: fieldsOf(schema),
+    example: stringify({ guards: [{ name: `my-${name}`, kind: name, ...withSecrets(exampleOf(schema), secrets) }] }),
+  }
+}
+
 function describeService(service: AnyService, registry: Registry): Component {
-  const { stages, actions, providers, services } = registry
+  const { stages, actions, providers, guards, services } = registry
   const { name, summary, section, settings, uses } = service
   const { listed, facts } = stabilityOf(service, registry)
-  const all = [...stages.values(), ...actions.values(), ...providers.values(), ...services.values()]
+  const all = [...stages.values(), ...actions.values(), ...providers.values(), ...guards.values(), ...services.values()]
   const users = all.filter((one) => one.uses?.includes(name))
   const schema = withoutPlaced(settings as Schema)
   const written = exampleOf(schema)
@@ -339,6 +364,7 @@ function describePlugin(plugin: Plugin): Component {
       slots('codecs', protocols),
       names('providers', plugin.providers),
       names('signals', plugin.signals),
+      names('guards', plugin.guards),
       names('slots', plugin.slots),
       names('services', plugin.services),
       names('commands', plugin.commands),

@@ -59,6 +59,10 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
     'The types of providers, for `providers:` in the configuration. Each also has `name` and `type`.',
   ],
   signals: ['Signals', 'The classifiers of requests. They run in the worker pool.'],
+  guards: [
+    'Guards',
+    'The kinds of guards, for `guards:` in the configuration. Each also has the fields of [every guard](records.md#guard).',
+  ],
   services: [
     'Services',
     'What stages share and what outlives an exchange. The fields are settings, below `server_config`.',
@@ -67,7 +71,10 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
     'Records',
     'Things with a name. They are declared in a list of the configuration, or created while the gateway runs.',
   ],
-  plugins: ['Plugins', 'Plugins provide the stages, actions, codecs, providers, signals, services and records.'],
+  plugins: [
+    'Plugins',
+    'Plugins provide the stages, actions, codecs, providers, signals, guards, services and records.',
+  ],
   errors: ['Errors', 'The errors that clients get, of the engine and of plugins.'],
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { compileSchema, proveSchema } from '../../../engine/config/validate.ts'
 import { budgetSchema, rateLimitSchema } from '../../../engine/kit/allowance.ts'
-import { momentIn, timeText } from '../../../engine/spec/moment.ts'
+import { momentIn, timeText } from '../../../engine/json/moment.ts'
 
 const accepts = (schema: object, value: unknown) => compileSchema(schema)(structuredClone(value))
 
@@ -29,7 +29,7 @@ describe('engine/spec/allowance', () => {
   })
 })
 
-describe('engine/spec/moment', () => {
+describe('engine/json/moment', () => {
   it('reads a date and time with any offset, and no other text', () => {
     expect(momentIn('2026-11-22T04:56:23.123456Z')).to.equal(Date.UTC(2026, 10, 22, 4, 56, 23, 123))
     expect(momentIn('2028-02-29t00:00:00-05:30')).to.equal(Date.UTC(2028, 1, 29, 5, 30))

@@ -282,6 +282,42 @@ describe('duties of a pipeline', () => {
     }
   })
 
+  it('are paid by a stage only where its configuration says so, and the line to add says it', () => {
+    const sides = { type: 'object', additionalProperties: false, required: ['side'], properties: { side: {} } } as const
+    const guard: AnyStage = {
+      ...stage('guard', [], [], {
+        pays: [
+          { duty: 'guard-input', given: { side: 'input' } },
+          { duty: 'guard-output', given: { side: 'output' } },
+        ],
+      }),
+      config: sides,
+    }
+    const asks = stage('ask', [], ['reply'], { owes: [{ duty: 'guard-input', at: 'before' }] })
+    const with_ = registryOf([...stages, guard, asks])
+    const linesOf = (side: string) =>
+      findings({ 'p.yaml': text({ stages: ['auth', { guard: { side } }, 'ask'] }) }, with_)
+    expect(linesOf('input')).to.deep.equal([])
+    expect(linesOf('output')).to.deep.equal([
+      'p.yaml:10:5: "ask" owes "guard-input", which nothing before it pays; add "- guard: { side: input }" before this step [duty]',
+    ])
+  })
+
+  it('are only advised until something would be missed', () => {
+    const unless = () => 'the guard "pii"'
+    const asks = stage('ask', [], ['reply'], { owes: [{ duty: 'note', at: 'before', unless }] })
+    const { advice, diagnostics } = checkPipelines(
+      [{ file: 'p.yaml', text: text({ stages: ['auth', 'ask'] }) }],
+      registryOf([...stages, asks]),
+      {},
+    )
+    expect(diagnostics).to.deep.equal([])
+    expect(advice.map(({ warning, pipeline }) => [pipeline, warning.warning, printDiagnostic(warning)])).to.deep.equal([
+      ['p', true, 'p.yaml:8:5: warning: "ask" owes "note", which nothing before it pays; add "- note" before this step [duty]'],
+    ])
+    expect(advice[0]?.unless).to.equal(unless)
+  })
+
   it('are proven in a time that grows with the number of steps', () => {
     const slots = Array.from({ length: 30 }, (_, index) => `x.s${index}`)
     const givers = slots.map((slot) => stage(`give-${slot}`, [], [], { gives: [slot as SlotName] }))
