@@ -129,7 +129,7 @@ export { budgetSchema, budgetStateSchema, periodStart, rateLimitSchema, rateLimi
 export { momentIn, timeText } from './json/moment.ts'
 
 // Deadlines
-export { within } from './config/within.ts'
+export { within } from './services/within.ts'
 
 // Upstreams: providers over HTTP, with pools, limits and failures
 export { openHttp } from './kit/upstream/http.ts'

@@ -12,7 +12,7 @@ import type { Found } from './assemble.ts'
 import type { Registry } from '../config/registry.ts'
 import { prepared } from '../config/prepared.ts'
 import { isWithin, shipped as product } from '../config/shipped.ts'
-import { within } from '../config/within.ts'
+import { within } from '../services/within.ts'
 
 /** The loaded plugins. */
 export interface Loaded {

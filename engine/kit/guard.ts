@@ -1,4 +1,5 @@
 import type { ConfigOf, Stability } from '../spec/config.ts'
+import type { GenerateRequest } from '../spec/generate.ts'
 import type { AnyGuard } from '../spec/guard.ts'
 import type { Host } from '../spec/host.ts'
 import type { Json } from '../spec/json.ts'
@@ -52,6 +53,8 @@ export interface JudgedRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The client's body, with what guards have masked; for an answer, the request that it answers. */
   readonly body: Json
+  /** Its neutral form, made when it is called. Operation `generate`. */
+  neutral?(): GenerateRequest
 }
 
 /** A place that a guard has found: UTF-16 indexes into the text of this number. */
@@ -115,7 +118,7 @@ export interface GuardParts<S, U extends ServiceName = never> {
    * windows. Absent or undefined: it needs windows.
    */
   longest?(config: ConfigOf<S>): number | undefined
-  /** Makes the judge of one record, once per configuration. */
+  /** Makes the judge of one record, once per configuration. `config` also has the fields of every guard. */
   build(config: ConfigOf<S>, host: Host, services: Views<U>): Judge
 }
 

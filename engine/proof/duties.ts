@@ -64,10 +64,14 @@ function dutyOf(payment: Payment): string {
 
 /** The line of a pipeline that runs a stage, so that it pays a duty. */
 function lineOf({ name, config, pays = [] }: AnyStage, duty: string): string {
-  const { required = [] } = config as { readonly required?: readonly string[] }
+  const { required = [], properties = {} } = config as {
+    readonly required?: readonly string[]
+    readonly properties?: Readonly<Record<string, { readonly default?: unknown }>>
+  }
   const payment = pays.find((one) => dutyOf(one) === duty)
   const given = typeof payment === 'object' ? payment.given : {}
-  const fields = [...new Set([...required, ...Object.keys(given)])]
+  const isUsual = (field: string) => properties[field]?.default === given[field]
+  const fields = [...new Set([...required, ...Object.keys(given).filter((field) => !isUsual(field))])]
   const written = fields.map((field) => `${field}: ${field in given ? asText(given[field]) : '…'}`)
   return written.length === 0 ? `- ${name}` : `- ${name}: { ${written.join(', ')} }`
 }

@@ -69,8 +69,12 @@ export function checkRecords(
   diagnostics.push(...twins([...earlier, ...given]))
   const known = { ...wordsOf(registry), ...namesOfOwners(owners, registry) }
   for (const { type, value, source, path } of given) {
-    const named = namesIn(type.schema as Parameters<typeof namesIn>[0], value, { source, path })
-    diagnostics.push(...unknownNames(named, known))
+    const word = type.typed !== undefined && isObject(value) ? value[typeField(type)] : undefined
+    const component = typeof word === 'string' ? typesOf(type, registry).get(word) : undefined
+    for (const schema of [type.schema, component?.config]) {
+      const named = namesIn(schema as Parameters<typeof namesIn>[0], value, { source, path })
+      diagnostics.push(...unknownNames(named, known))
+    }
   }
   const all = allRecords(records, owners, registry)
   for (const {

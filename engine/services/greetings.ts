@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { within } from '../config/within.ts'
+import { within } from './within.ts'
 import type { AnyService, Greeting, Said } from '../spec/service.ts'
 
 /** Timeout in milliseconds for each part of a greeting. The operator does not learn the address before `now` is there. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { wordsOfThrown } from '../config/plugin-error.ts'
-import { within } from '../config/within.ts'
+import { within } from './within.ts'
 import type { RefusedAction } from '../spec/access.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { RecordChanged, RecordLookup } from '../spec/record-access.ts'

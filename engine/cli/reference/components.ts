@@ -312,7 +312,10 @@ function describeGuard(guard: AnyGuard, registry: Registry): Component {
     listed,
     facts: [...facts, ...slots('secrets', secrets), ...slots('uses', uses)],
     fields: fieldsOf(schema),
-    example: stringify({ guards: [{ name: `my-${name}`, kind: name, ...withSecrets(exampleOf(schema), secrets) }] }),
+    // One that names another record would be nothing without it.
+    example: JSON.stringify(config).includes('"x-names"')
+      ? ''
+      : stringify({ guards: [{ name: `my-${name}`, kind: name, ...withSecrets(exampleOf(schema), secrets) }] }),
   }
 }
 

@@ -25,6 +25,7 @@ export function referencePages(documented: Documented, program: Command): Readon
     ['pipelines.md', pipelinesPage()],
     ['codecs.md', componentsPage('codecs', registry)],
     ['providers.md', componentsPage('providers', registry)],
+    ['guards.md', componentsPage('guards', registry)],
     ['plugins.md', componentsPage('plugins', registry)],
     ['services.md', componentsPage('services', registry)],
     ['records.md', componentsPage('records', registry)],

@@ -313,7 +313,11 @@ describe('duties of a pipeline', () => {
     )
     expect(diagnostics).to.deep.equal([])
     expect(advice.map(({ warning, pipeline }) => [pipeline, warning.warning, printDiagnostic(warning)])).to.deep.equal([
-      ['p', true, 'p.yaml:8:5: warning: "ask" owes "note", which nothing before it pays; add "- note" before this step [duty]'],
+      [
+        'p',
+        true,
+        'p.yaml:8:5: warning: "ask" owes "note", which nothing before it pays; add "- note" before this step [duty]',
+      ],
     ])
     expect(advice[0]?.unless).to.equal(unless)
   })
