@@ -29,6 +29,7 @@ const threads = [
   'engine/workers/entry',
   'engine/store/worker',
   'plugins/counting/count',
+  'plugins/guards/match',
   'plugins/routing/fits-schema',
   'plugins/telemetry/print',
   // Signals run on the main thread, too: they are pure, so that they may be there twice.

@@ -240,7 +240,7 @@ class Reader {
       return body
     }
     const one = this.#sticky(
-      /\[(?:\\.|[^\]\\])*\]|\\(?:x[\da-f]{2}|u[\da-f]{4}|u\{[\da-f]+\}|[^\dk])|\\0|[^\\[(){}*+?|]/iy,
+      /\[(?:\\.|[^\]\\])*\]|\\(?:x[\da-f]{2}|u[\da-f]{4}|u\{[\da-f]+\}|p\{\w+\}|[^\dk])|\\0|[^\\[(){}*+?|]/iy,
     )
     if (!one) throw new Error(`cannot read ${this.#source} from ${this.#at}`)
     const test = new RegExp(`^(?:${one[0]})$`, this.#flags)

@@ -1,0 +1,215 @@
+import { defineGuard } from '../../engine/index.ts'
+import { among, apart, indexesOf, runAfter, runBefore } from './runs.ts'
+import type { Among, Place } from './runs.ts'
+
+const entities = ['api_key', 'private_key', 'jwt', 'aws', 'github', 'slack'] as const
+type Entity = (typeof entities)[number]
+
+/** A key that begins with the mark of its vendor: what follows, and how much of that at least. */
+interface Prefixed {
+  readonly prefix: string
+  readonly least: number
+  readonly most?: number
+  readonly of?: Among
+}
+
+const upperOrDigit: Among = (code) => among.upper(code) || among.digit(code)
+const dotted: Among = (code) => among.token(code) || code === 46
+const base64: Among = (code) => among.alphanumeric(code) || code === 43 || code === 47 || code === 61
+
+/** Prefixes of known vendors. Each is found where no letter or digit stands before it. */
+const prefixes: Readonly<Record<'api_key' | 'aws' | 'github' | 'slack', readonly Prefixed[]>> = {
+  api_key: [
+    { prefix: 'sk-', least: 20 },
+    { prefix: 'sk_live_', least: 16 },
+    { prefix: 'sk_test_', least: 16 },
+    { prefix: 'rk_live_', least: 16 },
+    { prefix: 'pk_live_', least: 16 },
+    { prefix: 'whsec_', least: 20, of: base64 },
+    { prefix: 'AIza', least: 35 },
+    { prefix: 'ya29.', least: 20 },
+    { prefix: 'GOCSPX-', least: 20 },
+    { prefix: 'hf_', least: 30 },
+    { prefix: 'gsk_', least: 30 },
+    { prefix: 'xai-', least: 40 },
+    { prefix: 'r8_', least: 30 },
+    { prefix: 'pplx-', least: 30 },
+    { prefix: 'glpat-', least: 20, of: dotted },
+    { prefix: 'npm_', least: 36 },
+    { prefix: 'pypi-', least: 50 },
+    { prefix: 'SG.', least: 40, of: dotted },
+    { prefix: 'shpat_', least: 32 },
+    { prefix: 'dop_v1_', least: 60 },
+    { prefix: 'dckr_pat_', least: 20 },
+    { prefix: 'ATATT3', least: 50, of: (code) => among.token(code) || code === 61 },
+    { prefix: 'lin_api_', least: 30 },
+    { prefix: 'secret_', least: 40 },
+    { prefix: 'ntn_', least: 40 },
+    { prefix: 'key-', least: 32, of: among.hex },
+  ],
+  aws: ['AKIA', 'ASIA', 'ABIA', 'ACCA'].map((prefix) => ({ prefix, least: 16, most: 16, of: upperOrDigit })),
+  github: [
+    ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map((prefix) => ({ prefix, least: 36, of: among.alphanumeric })),
+    { prefix: 'github_pat_', least: 22 },
+  ],
+  slack: [
+    ...['xoxa-', 'xoxb-', 'xoxe-', 'xoxp-', 'xoxr-', 'xoxs-', 'xapp-', 'xoxe.xoxp-'].map((prefix) => ({
+      prefix,
+      least: 10,
+    })),
+    { prefix: 'hooks.slack.com/services/T', least: 20, of: (code) => among.alphanumeric(code) || code === 47 },
+  ],
+}
+
+const finders: Readonly<
+  Record<Entity, { readonly find: (text: string) => Iterable<Place>; readonly longest: number }>
+> = {
+  api_key: { find: findKeys, longest: 192 },
+  private_key: { find: findPrivateKeys, longest: 80 },
+  jwt: { find: findTokens, longest: 256 },
+  aws: { find: findAws, longest: 96 },
+  github: { find: (text) => prefixed(text, 'github'), longest: 64 },
+  slack: { find: (text) => prefixed(text, 'slack'), longest: 64 },
+}
+
+/** Finds keys, tokens and passwords of programs. */
+export default defineGuard({
+  name: 'secrets',
+  summary: 'Finds keys of APIs, private keys and tokens: by the marks of their vendors, or by the word beside them.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      entities: {
+        type: 'array',
+        minItems: 1,
+        uniqueItems: true,
+        items: { enum: entities },
+        default: ['api_key', 'private_key', 'jwt', 'aws', 'github', 'slack'],
+        description: 'What is looked for.',
+      },
+    },
+  } as const,
+  longest: ({ entities: wanted }) => Math.max(...wanted.map((entity) => finders[entity].longest)),
+  build({ entities: wanted }) {
+    return ({ texts }, { places }) => {
+      const spans = []
+      for (const [index, { text }] of texts.entries()) {
+        const found: Place[] = []
+        for (const entity of wanted)
+          for (const place of finders[entity].find(text)) {
+            found.push(place)
+            if (!places) return { hit: true, spans: [{ text: index, ...place }] }
+          }
+        spans.push(...apart(found).map((place) => ({ text: index, ...place })))
+      }
+      return { hit: spans.length > 0, spans }
+    }
+  },
+})
+
+function* prefixed(text: string, entity: keyof typeof prefixes): Generator<Place> {
+  for (const { prefix, least, most = Infinity, of = among.token } of prefixes[entity])
+    for (const start of indexesOf(text, prefix)) {
+      if (among.alphanumeric(text.charCodeAt(start - 1))) continue
+      const from = start + prefix.length
+      const end = runAfter(text, from, of)
+      const length = end - from
+      if (length >= least && length <= most && isRandom(text.slice(from, Math.min(end, from + 64))))
+        yield { start, end, entity }
+    }
+}
+
+/** Whether a text looks as if it was drawn: words and file names have no digits, or few different characters. */
+function isRandom(text: string): boolean {
+  return bitsPerCharacter(text) >= 2.5
+}
+
+/** The marks of vendors, and what stands beside a word such as `key` and is too irregular for a word. */
+function* findKeys(text: string): Generator<Place> {
+  yield* prefixed(text, 'api_key')
+  const small = text.toLowerCase()
+  for (const word of ['key', 'token', 'secret', 'password', 'passwd', 'credential', 'bearer', 'schlüssel', 'passwort'])
+    for (const at of indexesOf(small, word)) {
+      const value = valueAfter(text, at + word.length)
+      if (value) yield { ...value, entity: 'api_key' }
+    }
+}
+
+/** Characters between the word and its value. */
+const between = 24
+
+/** What is written behind a word, as in `key = "…"`, `"api_key": "…"` or `the key is …`. */
+function valueAfter(text: string, from: number): { readonly start: number; readonly end: number } | undefined {
+  // The word may go on, as in `keys` and `api_key_id`.
+  let at = runAfter(text, from, among.token, between)
+  const last = at + between
+  for (; at <= last && at < text.length; at++) {
+    if (!among.alphanumeric(text.charCodeAt(at))) continue
+    const end = runAfter(text, at, (code) => among.token(code) || code === 43 || code === 47 || code === 46)
+    const value = text.slice(at, end)
+    if (isIrregular(value)) {
+      const padded = runAfter(text, end, (code) => code === 61, 2)
+      return { start: at, end: padded }
+    }
+    // A short word such as `is` may stand between.
+    if (value.length > 8) return undefined
+    at = end - 1
+  }
+  return undefined
+}
+
+function isIrregular(value: string): boolean {
+  const sample = value.slice(0, 128)
+  return value.length >= 16 && /\d/.test(sample) && /[A-Za-z]/.test(sample) && bitsPerCharacter(sample) >= 3.5
+}
+
+/** The entropy of the characters of a text. */
+function bitsPerCharacter(text: string): number {
+  const counts = new Map<string, number>()
+  for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  return bits
+}
+
+/** Most characters of a private key. */
+const longestKey = 16_384
+
+/** A private key in the form PEM, from its first line to its last, or to the end of the text. */
+function* findPrivateKeys(text: string): Generator<Place> {
+  for (const start of indexesOf(text, '-----BEGIN ')) {
+    const line = text.slice(start + 11, start + 60)
+    const end = /^[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----/.exec(line)?.[0].length
+    if (end === undefined) continue
+    const closing = text.indexOf('-----END ', start + 11 + end)
+    const after = closing === -1 ? -1 : text.indexOf('-----', closing + 9)
+    const until = closing === -1 ? text.length : after === -1 ? text.length : after + 5
+    yield { start, end: Math.min(until, start + longestKey), entity: 'private_key' }
+  }
+}
+
+/** Signed tokens (RFC 7519): two parts of JSON in base64url, and a signature. */
+function* findTokens(text: string): Generator<Place> {
+  for (const dot of indexesOf(text, '.eyJ')) {
+    const start = runBefore(text, dot, among.token, 2_048)
+    if (!text.startsWith('eyJ', start) || dot - start < 12) continue
+    let end = runAfter(text, dot + 1, among.token)
+    if (end - dot < 9) continue
+    if (text[end] === '.') end = runAfter(text, end + 1, among.token)
+    yield { start, end, entity: 'jwt' }
+  }
+}
+
+function* findAws(text: string): Generator<Place> {
+  yield* prefixed(text, 'aws')
+  const small = text.toLowerCase()
+  if (!small.includes('aws')) return
+  for (const word of ['secret', 'access_key', 'accesskey'])
+    for (const at of indexesOf(small, word)) {
+      const from = runAfter(text, at, among.token, 40)
+      const start = runAfter(text, from, (code) => ` "':=`.includes(String.fromCharCode(code)), 8)
+      const end = runAfter(text, start, base64)
+      if (end - start === 40 && bitsPerCharacter(text.slice(start, end)) >= 3.5) yield { start, end, entity: 'aws' }
+    }
+}

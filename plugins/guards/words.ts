@@ -1,0 +1,90 @@
+import { defineGuard } from '../../engine/index.ts'
+import type { Span } from '../../engine/index.ts'
+import { Automaton } from './automaton.ts'
+
+/** UTF-16 units of a text for each unit of its folded form, at most: a letter and its marks fold to one. */
+const unfolded = 3
+
+/** Finds words and phrases of a list, in one pass over the text. */
+export default defineGuard({
+  name: 'words',
+  summary: 'Finds words and phrases of a list, also where case, width or the form of Unicode differ.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['words'],
+    properties: {
+      words: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 50_000,
+        items: { type: 'string', minLength: 1, maxLength: 256 },
+        description: 'Words and phrases.',
+      },
+      case: { type: 'boolean', default: false, description: 'Whether upper and lower case differ.' },
+      whole: {
+        type: 'boolean',
+        default: true,
+        description: 'Whether no letter and no digit may stand beside a word.',
+      },
+    },
+  } as const,
+  check({ words, case: cased }, _all, report) {
+    words.forEach((word, index) => {
+      if (folded(word, cased).text.trim() === '') report(['words', index], 'pattern', 'an empty word is everywhere')
+    })
+  },
+  longest: ({ words, case: cased }) =>
+    unfolded * words.reduce((most, word) => Math.max(most, folded(word, cased).text.length), 0) + 2,
+  build({ words, case: cased, whole }) {
+    const automaton = new Automaton(words.map((word) => folded(word, cased).text))
+    return ({ texts }, { places }) => {
+      const spans: Span[] = []
+      for (const [index, { text }] of texts.entries()) {
+        const form = folded(text, cased)
+        for (const [from, to] of automaton.places(form.text)) {
+          const span = { text: index, start: form.at(from), end: form.at(to) }
+          if (whole && (isWordy(text, span.start, -1) || isWordy(text, span.end, 0))) continue
+          spans.push(span)
+          if (!places) return { hit: true, spans }
+        }
+      }
+      return { hit: spans.length > 0, spans }
+    }
+  },
+})
+
+/** Whether a letter or a digit stands beside an index. */
+function isWordy(text: string, at: number, offset: -1 | 0): boolean {
+  const code = text.charCodeAt(at + offset)
+  if (Number.isNaN(code)) return false
+  if (code < 128) return /[0-9A-Za-z]/.test(text[at + offset] ?? '')
+  const isSecondHalf = code >= 0xdc_00 && code <= 0xdf_ff
+  const point = text.codePointAt(offset === -1 && isSecondHalf ? at - 2 : at + offset)
+  return point !== undefined && /^[\p{L}\p{N}]$/u.test(String.fromCodePoint(point))
+}
+
+/** A text in a form in which equal words are equal, and where its characters stood. */
+interface Folded {
+  readonly text: string
+  /** The index in the original text for an index in this one. */
+  at(index: number): number
+}
+
+/** A text without differences of width and of the form of Unicode (NFKC), and of case unless it counts. */
+function folded(text: string, cased: boolean): Folded {
+  // Most texts are plain: nothing moves.
+  if (/^\p{ASCII}*$/u.test(text)) return { text: cased ? text : text.toLowerCase(), at: (index) => index }
+  const places: number[] = []
+  let form = ''
+  let at = 0
+  for (const [cluster] of text.matchAll(/[^\p{M}]\p{M}{0,8}|\p{M}/gu)) {
+    const normal = cluster.normalize('NFKC')
+    const one = cased ? normal : normal.toLowerCase()
+    for (let index = 0; index < one.length; index++) places.push(at)
+    form += one
+    at += cluster.length
+  }
+  places.push(at)
+  return { text: form, at: (index) => places[index] ?? text.length }
+}
