@@ -1,0 +1,192 @@
+import { isObject, parsedJson } from '../../engine/kit.ts'
+import type { Json, JsonObject, JudgedText } from '../../engine/index.ts'
+
+/** Whose text it is. */
+export type Role = JudgedText['role']
+
+/** A text of a request. */
+export interface RequestText {
+  /** Its place: `messages[2].content`. */
+  readonly at: string
+  readonly role: Role
+  readonly text: string
+  /** Number of the turn that it belongs to: one more with each message. */
+  readonly turn: number
+}
+
+/** The text in place of another; undefined: it stays. */
+type Replace = (text: RequestText) => string | undefined
+
+/** The fields of bodies that hold what is said; others hold settings. */
+const conversation = new Set(
+  (
+    'messages system instructions input contents systemInstruction system_instruction prompt content requests ' +
+    'evidence state questions prediction suffix reference'
+  ).split(' '),
+)
+
+/** Fields within them that hold no text of anybody: names of things, settings, and data that is no text. */
+const silent = new Set(
+  (
+    'type role id model status name call_id tool_call_id tool_use_id callId server_label server_name detail format ' +
+    'media_type mime_type mimeType cache_control ttl signature thoughtSignature thought_signature encrypted_content ' +
+    'image_url file_url file_id fileUri file_uri file_data input_audio inline_data inlineData b64_json taskType task_type ' +
+    'phase namespace index'
+  ).split(' '),
+)
+
+/** Fields that tools fill: all of their texts and numbers count, whatever their names. */
+const ofTools = new Set(['arguments', 'args', 'response'])
+
+/** The texts of a request, in the order of its body. */
+export function textsIn(body: JsonObject, protocol: string): readonly RequestText[] {
+  const texts: RequestText[] = []
+  walk(body, protocol, (text) => void texts.push(text))
+  return texts
+}
+
+/** The body with other texts. */
+export function withTexts(body: JsonObject, protocol: string, replace: Replace): JsonObject {
+  return walk(body, protocol, replace)
+}
+
+function walk(body: JsonObject, protocol: string, replace: Replace): JsonObject {
+  const walker = new Walker(replace)
+  const entries = Object.entries(body).map(([name, value = null]): [string, Json] => [
+    name,
+    conversation.has(name) ? walker.root(name, value, protocol) : value,
+  ])
+  return walker.changed ? Object.fromEntries(entries) : body
+}
+
+/** Goes through the texts of a body, and replaces some. What does not change stays the same object. */
+class Walker {
+  readonly #replace: Replace
+  #turn = 0
+  changed = false
+
+  constructor(replace: Replace) {
+    this.#replace = replace
+  }
+
+  root(name: string, value: Json, protocol: string): Json {
+    const isSystem = /^(system|instructions|systemInstruction|system_instruction)$/.test(name)
+    const isSpoken = name === 'instructions' && protocol === 'speech'
+    return this.#value(value, name, isSystem && !isSpoken ? 'system' : 'user')
+  }
+
+  #value(value: Json, at: string, role: Role): Json {
+    if (typeof value === 'string') return this.#text(value, at, role)
+    if (Array.isArray(value)) return this.#list(value as readonly Json[], at, role)
+    return isObject(value) ? this.#object(value, at, role) : value
+  }
+
+  #list(list: readonly Json[], at: string, role: Role): Json {
+    // Lists of tokens, as embeddings take them, are no texts.
+    if (typeof list[0] === 'number') return list
+    const inner = list.map((item, index) => this.#value(item, `${at}[${index}]`, role))
+    return inner.some((item, index) => item !== list[index]) ? inner : list
+  }
+
+  #object(object: JsonObject, at: string, outer: Role): Json {
+    const role = roleOf(object, outer)
+    const isMessage = typeof object['role'] === 'string' || isItem(object)
+    if (isMessage) this.#turn++
+    return this.#members(object, at, (name, value, place) => {
+      if (isData(object, name)) return value
+      if (ofTools.has(name) || (name === 'input' && isCall(object))) return this.#free(value, place, role)
+      if (silent.has(name)) return value
+      if (name === 'tool_calls') return this.#value(value, place, 'assistant')
+      return this.#value(value, place, role)
+    })
+  }
+
+  #members(object: JsonObject, at: string, change: (name: string, value: Json, at: string) => Json): JsonObject {
+    let isChanged = false
+    const entries = Object.entries(object).map(([name, value = null]): [string, Json] => {
+      const inner = change(name, value, `${at}.${name}`)
+      isChanged ||= inner !== value
+      return [name, inner]
+    })
+    return isChanged ? Object.fromEntries(entries) : object
+  }
+
+  /** What a tool gets or gives: JSON, also as a text, in which numbers may be what is looked for. */
+  #free(value: Json, at: string, role: Role): Json {
+    if (typeof value === 'string') {
+      const inner = jsonIn(value)
+      if (inner === undefined) return this.#text(value, at, role)
+      const changed = this.#free(inner, at, role)
+      return changed === inner ? value : JSON.stringify(changed)
+    }
+    if (typeof value === 'number') return this.#number(value, at, role)
+    if (Array.isArray(value)) {
+      const list = value as readonly Json[]
+      const inner = list.map((item) => this.#free(item, at, role))
+      return inner.some((item, index) => item !== list[index]) ? inner : list
+    }
+    return isObject(value) ? this.#members(value, at, (_, member) => this.#free(member, at, role)) : value
+  }
+
+  /** A number becomes a text where something is found in it. */
+  #number(value: number, at: string, role: Role): Json {
+    if (Math.abs(value) < 100_000) return value
+    const printed = String(value)
+    const replaced = this.#text(printed, at, role)
+    return replaced === printed ? value : replaced
+  }
+
+  #text(text: string, at: string, role: Role): string {
+    if (text === '' || isDataUrl(text)) return text
+    const replaced = this.#replace({ at, role, text, turn: this.#turn })
+    if (replaced === undefined || replaced === text) return text
+    this.changed = true
+    return replaced
+  }
+}
+
+function roleOf(object: JsonObject, outer: Role): Role {
+  const { role, type } = object
+  if (typeof type === 'string') {
+    if (/(_output|_result)$/.test(type)) return 'tool'
+    if (isCall(object) || /^(reasoning|thinking|redacted_thinking)$/.test(type)) return 'assistant'
+  }
+  if ('functionResponse' in object || 'function_response' in object) return 'tool'
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return 'system'
+    case 'user':
+      return 'user'
+    case 'assistant':
+    case 'model':
+      return 'assistant'
+    case 'tool':
+    case 'function':
+      return 'tool'
+    default:
+      return outer
+  }
+}
+
+/** Whether it is an item of its own, as the responses API lists them. */
+function isItem({ type }: JsonObject): boolean {
+  return typeof type === 'string' && /(_call|_call_output|^reasoning)$/.test(type)
+}
+
+function isCall({ type }: JsonObject): boolean {
+  return typeof type === 'string' && /(tool_use|_call)$/.test(type)
+}
+
+/** Base64 data, whose fields say so. */
+function isData(object: JsonObject, name: string): boolean {
+  return name === 'data' && object['type'] !== 'text'
+}
+
+function isDataUrl(text: string): boolean {
+  return text.startsWith('data:') && /^data:[^,]{0,256};base64,/.test(text)
+}
+
+function jsonIn(text: string): Json | undefined {
+  return /^\s{0,64}[{["\d]/.test(text) ? parsedJson(text) : undefined
+}

@@ -1,0 +1,105 @@
+import type { Host, Judge, Json, JsonObject, Judged } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import { jsonService } from './json-service.ts'
+import { textsIn } from './texts.ts'
+import { wholeTexts } from './webhook-sluice.ts'
+import type { WebhookConfig } from './webhook-sluice.ts'
+
+const types: Readonly<Record<string, string>> = {
+  chat: 'chatComplete',
+  gemini: 'chatComplete',
+  messages: 'messages',
+  responses: 'createModelResponse',
+  embeddings: 'embed',
+}
+
+/** The webhooks of Portkey. */
+export function portkey({ url, headers }: WebhookConfig, host: Host): Judge {
+  const service = jsonService(url, headers, host)
+  return async (judged, scope) => {
+    const { verdict, transformedData: changed } = await service.ask(questionOf(judged), scope)
+    if (typeof verdict !== 'boolean') throw new Error('its answer has no "verdict"')
+    const texts = isObject(changed) ? changesIn(changed, judged) : undefined
+    if (texts) return { hit: !verdict || texts.length > 0, texts }
+    return verdict ? { hit: false } : { hit: true, spans: wholeTexts(judged) }
+  }
+}
+
+function questionOf(judged: Judged): JsonObject {
+  const { side, request, texts } = judged
+  const { protocol, body } = request
+  const isInput = side === 'input'
+  const response = isInput
+    ? { json: {}, text: '', statusCode: null, isTransformed: false }
+    : { json: answerOf(judged), text: texts.map(({ text }) => text).join(''), statusCode: 200, isTransformed: false }
+  const asked = textsIn(isObject(body) ? body : {}, protocol)
+  return {
+    request: {
+      json: protocol === 'gemini' ? { model: request.model, messages: messagesOf(asked) } : body,
+      text: (isInput ? texts : asked).at(-1)?.text ?? '',
+      isStreamingRequest: request.stream,
+      isTransformed: false,
+    },
+    response,
+    provider: '',
+    requestType: types[protocol] ?? 'chatComplete',
+    metadata: request.tags,
+    eventType: isInput ? 'beforeRequestHook' : 'afterRequestHook',
+  }
+}
+
+function messagesOf(texts: readonly { readonly role: string; readonly text: string }[]): Json {
+  return texts.map(({ role, text }) => ({ role, content: text }))
+}
+
+/** The answer in the client's protocol, with the texts alone. */
+function answerOf({ request: { protocol, model, id }, texts, tool_calls: calls }: Judged): JsonObject {
+  const said = texts.map(({ text }) => text)
+  if (protocol === 'messages')
+    return { id, type: 'message', role: 'assistant', model, content: said.map((text) => ({ type: 'text', text })) }
+  if (protocol === 'responses') {
+    const content = said.map((text) => ({ type: 'output_text', text, annotations: [] }))
+    return { id, object: 'response', model, output: [{ type: 'message', role: 'assistant', content }] }
+  }
+  const called = calls.map((call) => ({
+    id: call.id,
+    type: 'function',
+    function: { name: call.name, arguments: call.arguments },
+  }))
+  const message = { role: 'assistant', content: said.join(''), ...(called.length > 0 ? { tool_calls: called } : {}) }
+  return { id, object: 'chat.completion', model, choices: [{ index: 0, message, finish_reason: 'stop' }] }
+}
+
+/** The texts that a service has changed. Nothing else of the body may differ in number. */
+function changesIn(changed: JsonObject, judged: Judged): readonly { readonly text: number; readonly with: string }[] {
+  const part = changed[judged.side === 'input' ? 'request' : 'response']
+  const json = isObject(part) ? part['json'] : undefined
+  if (!isObject(json)) return []
+  const found = judged.side === 'input' ? inputTexts(json, judged) : outputTexts(json)
+  if (found.length !== judged.texts.length) throw new Error('it has changed more than texts')
+  return found.flatMap((text, index) => (text === judged.texts[index]?.text ? [] : [{ text: index, with: text }]))
+}
+
+function inputTexts(json: JsonObject, { request: { protocol }, texts }: Judged): readonly string[] {
+  const all = textsIn(json, protocol === 'gemini' ? 'chat' : protocol)
+  if (protocol === 'gemini') return all.map(({ text }) => text)
+  const at = new Map(all.map((one) => [one.at, one.text]))
+  return texts.flatMap((one) => at.get(one.at) ?? [])
+}
+
+function outputTexts(json: JsonObject): readonly string[] {
+  const { choices, content, output } = json
+  const parts = (value: unknown): readonly string[] =>
+    typeof value === 'string'
+      ? [value]
+      : Array.isArray(value)
+        ? value.flatMap((one: unknown) => (isObject(one) && typeof one['text'] === 'string' ? [one['text']] : []))
+        : []
+  if (Array.isArray(choices)) {
+    const [first] = choices as readonly unknown[]
+    const message = isObject(first) ? first['message'] : undefined
+    return isObject(message) ? parts(message['content']) : []
+  }
+  if (Array.isArray(output)) return output.flatMap((item: unknown) => (isObject(item) ? parts(item['content']) : []))
+  return parts(content)
+}
