@@ -12,6 +12,8 @@ export interface Principal {
   readonly owner?: string
   /** Labels of an API key, which rows of the request log repeat. */
   readonly tags?: Readonly<Record<string, string>>
+  /** Names of guards that judge the requests of an API key beside the usual ones, and of usual ones that do not. */
+  readonly guards?: { readonly on: readonly string[]; readonly off: readonly string[] }
   /** Whether an API key may read metrics. */
   readonly metrics?: boolean
 }

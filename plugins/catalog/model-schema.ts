@@ -77,6 +77,12 @@ export const modelSchema = {
         },
       },
     },
+    guards: {
+      type: 'array',
+      items: { ...recordName, 'x-names': 'guard' },
+      maxItems: 32,
+      description: 'Guards that judge its requests and answers, beside those that judge all.',
+    },
     aliases: {
       type: 'array',
       items: recordName,

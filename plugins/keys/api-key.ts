@@ -73,6 +73,18 @@ const schema = {
       minLength: 1,
       description: 'Date, or date and time (RFC 3339), after which the key is rejected.',
     },
+    guards: {
+      type: 'array',
+      maxItems: 32,
+      items: { ...recordName, 'x-names': 'guard' },
+      description: 'Guards that judge its requests, beside those that judge all.',
+    },
+    guards_off: {
+      type: 'array',
+      maxItems: 32,
+      items: { ...recordName, 'x-names': 'guard' },
+      description: 'Guards that do not judge its requests, although they judge all others.',
+    },
     metrics: { type: 'boolean', description: 'Whether the key may read the metrics of the gateway; default: false.' },
     disabled: { type: 'boolean', description: 'Whether the key is rejected for the time being; default: false.' },
   },
@@ -89,6 +101,8 @@ export interface ApiKey {
   readonly tags?: Readonly<Record<string, string>>
   /** RFC 3339. */
   readonly expires_at?: string
+  readonly guards?: readonly string[]
+  readonly guards_off?: readonly string[]
   readonly metrics?: boolean
   readonly disabled?: boolean
 }

@@ -8,7 +8,7 @@ import type { DeclaredKey, KeyFields } from './known-key.ts'
 /** A key with its models by the names of their records, which are used for lookups. */
 export function declaredKey(record: ApiKey, names: ModelNames): DeclaredKey {
   const { name, key, models, budget, rate_limit: rateLimit, mcp_servers: mcpServers, tags, disabled } = record
-  const { expires_at: expires, metrics } = record
+  const { expires_at: expires, metrics, guards, guards_off: guardsOff } = record
   return defined({
     name,
     key,
@@ -18,6 +18,8 @@ export function declaredKey(record: ApiKey, names: ModelNames): DeclaredKey {
     mcpServers,
     tags,
     expiresAt: expires === undefined ? undefined : Date.parse(expires),
+    guards: guards?.length ? guards : undefined,
+    guardsOff: guardsOff?.length ? guardsOff : undefined,
     metrics: metrics === true ? true : undefined,
     disabled,
   })

@@ -41,13 +41,18 @@ const declaredAt = shape.object(
 
 const metrics = shape.flag('It may read the metrics of the gateway.')
 
+const guarding = {
+  guards: shape.list({ type: 'string' }, 'Guards that judge its requests, beside those that judge all.'),
+  guards_off: shape.list({ type: 'string' }, 'Guards that do not judge its requests.'),
+}
+
 /** JSON Schema of an API key. */
-export const keyShape = shape.object(keyFields, { declared_at: declaredAt, metrics })
+export const keyShape = shape.object(keyFields, { declared_at: declaredAt, ...guarding, metrics })
 
 /** JSON Schema of an API key with its text. */
 export const textShape = shape.object(
   { ...keyFields, key: shape.text('Its text, which is told only here.') },
-  { metrics },
+  { ...guarding, metrics },
 )
 
 /** A stored key as an answer, with its version as entity tag. */
@@ -168,6 +173,8 @@ export class KeyAnswers {
       disabled: fields.disabled ?? false,
       state,
       source: stored ? 'database' : 'file',
+      ...(fields.guards && { guards: fields.guards }),
+      ...(fields.guardsOff && { guards_off: fields.guardsOff }),
       ...(fields.metrics === true && { metrics: true }),
       ...(declared?.declaredAt && { declared_at: { ...declared.declaredAt } }),
       created_at: textOf(stored?.createdAt),

@@ -21,6 +21,20 @@ const metrics = {
   description: 'Whether the key may read the metrics of the gateway; default: false.',
 } as const
 
+const guards = {
+  ...names,
+  maxItems: 32,
+  title: 'Guards',
+  description: 'Guards that judge its requests, beside those that judge all.',
+} as const
+
+const guardsOff = {
+  ...names,
+  maxItems: 32,
+  title: 'Guards off',
+  description: 'Guards that do not judge its requests, although they judge all others.',
+} as const
+
 const others = {
   models: { ...names, title: 'Models', description: 'Models that the key may use, by name or alias; null: all.' },
   budget: budgetSchema,
@@ -53,7 +67,7 @@ export type Whose = 'all' | 'own'
 
 /** Schemas of the bodies that create a key. What a member creates is his own. */
 export const creationBodies: Readonly<Record<Whose, JsonObject>> = {
-  all: bodyOf({ name, owner, ...others, metrics }),
+  all: bodyOf({ name, owner, ...others, guards, guards_off: guardsOff, metrics }),
   own: bodyOf({ name, ...others }),
 }
 
@@ -83,6 +97,10 @@ export function placeOf(verb: string, of: Whose) {
 export function fieldsIn(body: JsonObject): KeyFields {
   const { rate_limit: rateLimit, mcp_servers: mcpServers, expires_at: expires } = body
   const { tags = {}, disabled, metrics: reads } = body as Pick<KeyFields, 'tags' | 'disabled' | 'metrics'>
+  const namesIn = (field: 'guards' | 'guards_off') => {
+    const list = (body[field] ?? []) as readonly string[]
+    return list.length > 0 ? list : undefined
+  }
   return defined({
     name: body['name'] as string,
     owner: body['owner'] as string | undefined,
@@ -92,6 +110,8 @@ export function fieldsIn(body: JsonObject): KeyFields {
     mcpServers: mcpServers as readonly string[] | undefined,
     tags: Object.keys(tags).length > 0 ? tags : undefined,
     expiresAt: typeof expires === 'string' ? momentIn(expires) : undefined,
+    guards: namesIn('guards'),
+    guardsOff: namesIn('guards_off'),
     metrics: reads === true ? true : undefined,
     disabled: disabled === true ? true : undefined,
   })
@@ -99,11 +119,12 @@ export function fieldsIn(body: JsonObject): KeyFields {
 
 /** The body of fields: the reverse of `fieldsIn`. */
 export function bodyOfFields(key: KeyFields): JsonObject {
-  const { rateLimit, mcpServers, expiresAt, disabledBy: _by, granted: _granted, ...fields } = key
+  const { rateLimit, mcpServers, guardsOff, expiresAt, disabledBy: _by, granted: _granted, ...fields } = key
   return defined({
     ...fields,
     rate_limit: rateLimit,
     mcp_servers: mcpServers,
+    guards_off: guardsOff,
     expires_at: expiresAt === undefined ? undefined : timeText(expiresAt),
   }) as object as JsonObject
 }

@@ -15,6 +15,9 @@ export interface KeyFields {
   readonly tags?: Tags
   /** Milliseconds since 1970. */
   readonly expiresAt?: number
+  /** Guards that judge its requests beside the usual ones, and usual ones that do not. */
+  readonly guards?: readonly string[]
+  readonly guardsOff?: readonly string[]
   /** Whether it may read the metrics of the gateway. */
   readonly metrics?: boolean
   readonly disabled?: boolean
@@ -116,7 +119,7 @@ export function isDisabled(key: KnownKey, ownerOf: FindOwner): boolean {
 
 /** The holder of a key. */
 export function principalOf({ id, fields }: Pick<KnownKey, 'id' | 'fields'>, ownerOf: FindOwner): Principal {
-  const { name, owner, models, tags, metrics } = fields
+  const { name, owner, models, tags, metrics, guards: on = [], guardsOff: off = [] } = fields
   const own = models && new Set(models)
   const allowed = owner === undefined ? own : narrower(own, ownerOf(owner)?.models)
   return Object.freeze({
@@ -125,6 +128,7 @@ export function principalOf({ id, fields }: Pick<KnownKey, 'id' | 'fields'>, own
     name,
     ...(owner !== undefined && { owner }),
     ...(tags && { tags }),
+    ...(on.length + off.length > 0 && { guards: { on, off } }),
     ...(metrics === true && { metrics }),
     ...(allowed && { models: allowed }),
   })

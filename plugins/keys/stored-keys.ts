@@ -59,6 +59,8 @@ export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'na
     disabledBy,
     granted,
     metrics,
+    guards: on,
+    guardsOff: off,
   } = fields
   const text = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
   return {
@@ -72,6 +74,7 @@ export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'na
     tags: text(tags),
     granted: text(granted),
     expires_at: expiresAt ?? null,
+    guards: on || off ? JSON.stringify({ on: on ?? [], off: off ?? [] }) : null,
     metrics: metrics === true ? 1 : 0,
     disabled: disabled === true ? (disabledBy === 'owner' ? byOwner : 1) : 0,
   }
@@ -115,6 +118,11 @@ export function keyOf(row: KeyRow): KnownKey {
   if (row.tags !== null) fields.tags = objectIn(row.tags) as Tags
   if (row.granted !== null) fields.granted = objectIn(row.granted)
   if (row.expires_at !== null) fields.expiresAt = row.expires_at
+  if (row.guards !== null) {
+    const { on, off } = objectIn(row.guards) as { readonly on?: readonly string[]; readonly off?: readonly string[] }
+    if (on?.length) fields.guards = on
+    if (off?.length) fields.guardsOff = off
+  }
   if (row.metrics !== 0) fields.metrics = true
   if (row.disabled !== 0) fields.disabled = true
   if (row.disabled === byOwner) fields.disabledBy = 'owner'

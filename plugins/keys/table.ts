@@ -37,6 +37,8 @@ export interface ApiKeysTable {
   granted: string | null
   /** 0, or 1 if an admin, 2 if its owner has disabled the key. */
   disabled: Generated<number>
+  /** JSON object with the lists `on` and `off`; null: none. */
+  guards: string | null
   /** 1: it may read metrics. */
   metrics: Generated<number>
   version: Generated<number>
@@ -171,6 +173,12 @@ export const migrations: readonly ServiceMigration[] = [
         .alterTable('api_keys')
         .addColumn('metrics', 'bigint', (column) => column.notNull().defaultTo(0))
         .execute()
+    },
+  },
+  {
+    name: '8-guards',
+    async up(queries) {
+      await queries.schema.alterTable('api_keys').addColumn('guards', 'text').execute()
     },
   },
 ]

@@ -1,0 +1,371 @@
+import { GatewayError } from '../../engine/index.ts'
+import type {
+  Envelope,
+  Gate,
+  GenerateEvent,
+  HeldEvents,
+  Judged,
+  JudgedText,
+  Json,
+  JsonObject,
+  Span,
+  Verdict,
+} from '../../engine/index.ts'
+import { Denial } from './denial.ts'
+import type { OutcomeWord } from './exchange.ts'
+import { joined, maskOf } from './masking.ts'
+import type { Masking } from './masking.ts'
+import { askedOf } from './requests.ts'
+import type { Around } from './requests.ts'
+import type { Judgement, Rule } from './rule.ts'
+import { Segments, inCall, placeOf, textsOfCall } from './segments.ts'
+import type { PlacedEvent, Segment } from './segments.ts'
+import { withTexts } from './texts.ts'
+
+/** A text of a window: that of a segment, one in the input of a call, or one in an item of one protocol. */
+interface WindowText extends JudgedText {
+  readonly segment: Segment | undefined
+}
+
+/** One window while it is judged. */
+interface Window {
+  readonly held: HeldEvents
+  readonly placed: readonly PlacedEvent[]
+  readonly segments: readonly Segment[]
+  readonly texts: readonly WindowText[]
+}
+
+/** Lets one guard judge an answer: held back by its longest match if that is known, otherwise in windows. */
+export class AnswerGate implements Gate {
+  readonly window: Gate['window']
+  readonly overlap: number
+  readonly calls: boolean
+  readonly #rule: Rule
+  readonly #request: Envelope
+  readonly #around: Around
+  readonly #masking: Masking
+  readonly #segments: Segments
+  readonly #denial = new Denial()
+  /** Whether it knows the longest match. */
+  readonly #isKnown: boolean
+  /** Characters that are held back, because a match may begin there. */
+  readonly #tail: number
+  #windows = 0
+
+  constructor(rule: Rule, request: Envelope, around: Around) {
+    this.#rule = rule
+    this.#request = request
+    this.#around = around
+    this.#masking = around.masking(request)
+    const isKnown = rule.longest !== undefined && rule.stream !== 'full'
+    this.#isKnown = isKnown
+    const { characters, time, overlap } = rule.window
+    this.#tail = isKnown ? rule.longest - 1 : 0
+    this.overlap = overlap
+    this.calls = rule.coversPart('call')
+    this.window = isKnown
+      ? { characters: 0, time: Infinity }
+      : rule.stream === 'full'
+        ? { characters: Infinity, time: Infinity }
+        : { characters, time }
+    this.#segments = new Segments(isKnown ? rule.longest : overlap)
+  }
+
+  judge(held: HeldEvents, signal: AbortSignal): Verdict | Promise<Verdict> {
+    const { placed, segments } = this.#segments.place(held.events)
+    const covered = segments.filter(({ kind }) => this.#rule.coversPart(kind))
+    const window = { held, placed, segments: covered, texts: this.#textsOf(covered, held.events) }
+    this.#segments.close(segments.filter((one) => !covered.includes(one)))
+    // Nobody reads it any more.
+    if (signal.aborted) return { replace: held.events.slice(-1) }
+    const hasText = window.texts.some(({ text, from }) => text.length > from) || covered.some(({ isOver }) => isOver)
+    if (!hasText) {
+      this.#denial.see(held.events)
+      return 'pass'
+    }
+    const judged = this.#judgedOf(window)
+    const { host, scope } = this.#around
+    const judgement = this.#rule.judge(judged, host, scope, signal)
+    this.#windows += 1
+    return judgement instanceof Promise
+      ? judgement.then((late) => this.#decide(window, late))
+      : this.#decide(window, judgement)
+  }
+
+  #judgedOf({ held, texts, segments }: Window): Judged {
+    const isWhole = held.final && this.#windows === 0
+    return {
+      texts,
+      tool_calls: segments.flatMap(({ call, text }) =>
+        call ? [{ id: call.id, name: call.name, arguments: text }] : [],
+      ),
+      tools: [],
+      side: 'output',
+      final: held.final,
+      window: isWhole ? null : this.#windows,
+      request: askedOf(this.#request, this.#around.scope, this.#around.principal),
+    }
+  }
+
+  #textsOf(segments: readonly Segment[], events: readonly GenerateEvent[]): readonly WindowText[] {
+    const texts = segments.flatMap((segment): WindowText[] => {
+      const at = placeOf(segment)
+      if (segment.call?.isJson === true)
+        return textsOfCall(segment.text).map((text) => ({ at, role: 'assistant', text, from: 0, segment }))
+      const { before, text } = segment
+      return [{ at, role: 'assistant', text: before + text, from: before.length, segment }]
+    })
+    if (!this.#rule.coversPart('text')) return texts
+    return [...texts, ...events.flatMap((event) => opaqueTexts(event))]
+  }
+
+  #decide(window: Window, judgement: Judgement): Verdict {
+    const { exchange } = this.#around
+    if ('failed' in judgement) {
+      exchange.tell(this.#rule, 'output', judgement, 'error')
+      if (!this.#rule.isClosed || judgement.failed === 'left') return this.#pass(window)
+      return { fail: new GatewayError('guard_unavailable', { guard: this.#rule.name }) }
+    }
+    const { found } = judgement
+    const spans = found.hit ? this.#sureSpans(window, found.spans ?? []) : []
+    // Of what was found, the whole may not have come yet.
+    const isSure = found.hit && (found.spans === undefined || spans.length > 0 || found.texts !== undefined)
+    const tell = (outcome: OutcomeWord) =>
+      exchange.tell(this.#rule, 'output', judgement, outcome, spans.length || undefined)
+    if (!isSure) {
+      exchange.tell(this.#rule, 'output', { milliseconds: judgement.milliseconds, found: { hit: false } }, 'passed')
+      return this.#pass(window, spans)
+    }
+    switch (this.#rule.action) {
+      case 'flag':
+        tell('flagged')
+        return this.#pass(window)
+      case 'mask':
+        tell('masked')
+        return this.#masked(window, spans, found.texts)
+      case 'deny':
+        tell('denied')
+        return this.#denial.verdict(window.held, found.message ?? this.#rule.message)
+      case 'retry':
+      case 'fallback': {
+        const isRetry = this.#rule.action === 'retry'
+        tell(isRetry ? 'retried' : 'fallback')
+        const options = { tags: ['guard'], retry: isRetry ? 'same' : 'other' } as const
+        return { fail: new GatewayError('content_filter', { reason: this.#rule.message }, options) }
+      }
+    }
+  }
+
+  /** The places of which the beginning is not held back any more, and of which the client has not everything. */
+  #sureSpans({ texts }: Window, spans: readonly Span[]): readonly Span[] {
+    return spans.filter(({ text: index, start, end }) => {
+      const { segment, text } = texts[index] as WindowText
+      if (!segment || segment.call?.isJson === true) return true
+      return end > segment.given && start < this.#until(segment, text)
+    })
+  }
+
+  /** Index up to which a text is given, unless a place begins before it. */
+  #until(segment: Segment, text: string): number {
+    if (segment.isOver) return text.length
+    const until = Math.max(segment.given, text.length - this.#tail)
+    const code = text.charCodeAt(until - 1)
+    // A pair of surrogates is one character.
+    return code >= 0xd8_00 && code <= 0xdb_ff && until < text.length ? until - 1 : until
+  }
+
+  #pass(window: Window, spans: readonly Span[] = []): Verdict {
+    return this.#given(window, spans, new Map(), undefined)
+  }
+
+  #masked(window: Window, spans: readonly Span[], others: FoundTexts): Verdict {
+    const masks = new Map<Span, string>()
+    for (const [, own] of Map.groupBy(spans, ({ text }) => text))
+      for (const span of joined(own)) {
+        const { text } = window.texts[span.text] as WindowText
+        masks.set(span, maskOf(this.#rule, span.entity, text.slice(span.start, span.end), this.#masking))
+      }
+    return this.#given(window, spans, masks, others)
+  }
+
+  /** The events of a window, with what may be given of its texts, and masks in them. */
+  #given(window: Window, spans: readonly Span[], masks: ReadonlyMap<Span, string>, others: FoundTexts): Verdict {
+    const { held, placed, segments, texts } = window
+    const outputs = new Map<Segment, string>()
+    for (const segment of segments) outputs.set(segment, this.#outputOf(segment, texts, masks, others))
+    const isSame = segments.every((one) => one.given === one.before.length && outputs.get(one) === one.text)
+    const replaced = opaqueReplacer(texts, masks, others)
+    const events = isSame && !replaced ? held.events : eventsWith(placed, outputs, replaced)
+    for (const segment of segments) {
+      segment.given = this.#nextGiven(segment, texts, masks)
+      if (this.#isKnown) continue
+      // A window shows again what was given, in which nothing is found twice.
+      segment.text = outputs.get(segment) ?? segment.text
+      segment.given = segment.before.length + segment.text.length
+    }
+    this.#segments.close(segments, (segment) => {
+      const index = texts.findIndex((one) => one.segment === segment)
+      const length = texts[index]?.text.length
+      return spans.find((span) => span.text === index && span.end === length)?.start
+    })
+    this.#denial.see(events)
+    return events === held.events ? 'pass' : { replace: events }
+  }
+
+  /** What is given now of a segment. */
+  #outputOf(
+    segment: Segment,
+    texts: readonly WindowText[],
+    masks: ReadonlyMap<Span, string>,
+    others: FoundTexts,
+  ): string {
+    if (segment.call?.isJson === true) return this.#outputOfCall(segment, texts, masks, others)
+    const index = texts.findIndex((one) => one.segment === segment)
+    const { text } = texts[index] as WindowText
+    const other = others?.find((one) => one.text === index)
+    if (other) {
+      segment.isChanged ||= other.with !== text
+      return other.with.slice(commonStart(other.with, text.slice(0, segment.given)))
+    }
+    const until = this.#until(segment, text)
+    let output = ''
+    let at = segment.given
+    for (const [span, mask] of masks) {
+      if (span.text !== index || span.end <= at) continue
+      segment.isChanged = true
+      // What the client has of it is a mask already.
+      output += span.start < at ? '' : text.slice(at, span.start) + mask
+      at = span.end
+    }
+    return output + text.slice(at, Math.max(at, until))
+  }
+
+  #outputOfCall(
+    segment: Segment,
+    texts: readonly WindowText[],
+    masks: ReadonlyMap<Span, string>,
+    others: FoundTexts,
+  ): string {
+    const changes = new Map<string, string>()
+    for (const [index, { segment: own, text }] of texts.entries()) {
+      if (own !== segment) continue
+      const changed = changedText(index, text, masks, others)
+      if (changed !== text) changes.set(text, changed)
+    }
+    if (changes.size === 0) return segment.text
+    segment.isChanged = true
+    return inCall(segment.text, (text) => changes.get(text))
+  }
+
+  #nextGiven(segment: Segment, texts: readonly WindowText[], masks: ReadonlyMap<Span, string>): number {
+    const index = texts.findIndex((one) => one.segment === segment)
+    const text = texts[index]?.text ?? segment.text
+    if (segment.call) return segment.text.length
+    const ends = [...masks.keys()].flatMap((span) => (span.text === index ? [span.end] : []))
+    return Math.max(this.#until(segment, text), ...ends)
+  }
+}
+
+type FoundTexts = readonly { readonly text: number; readonly with: string }[] | undefined
+
+/** The events with other texts: each text stands at its first event, and what belongs to the old text goes. */
+function eventsWith(
+  placed: readonly PlacedEvent[],
+  outputs: ReadonlyMap<Segment, string>,
+  replaced: ((event: GenerateEvent) => GenerateEvent) | undefined,
+): readonly GenerateEvent[] {
+  const waiting = new Map(outputs)
+  const given: GenerateEvent[] = []
+  const give = (segment: Segment) => {
+    const text = waiting.get(segment) ?? ''
+    waiting.delete(segment)
+    if (text !== '') given.push({ type: 'delta', index: segment.index, text })
+  }
+  for (const { event, segment } of placed) {
+    if (segment === undefined || !outputs.has(segment)) {
+      if (event.type === 'finish' || event.type === 'failure') for (const one of waiting.keys()) give(one)
+      given.push(replaced ? replaced(event) : event)
+      continue
+    }
+    if (segment.call) {
+      // The call opens with its own input.
+      if (event.type === 'item-end') give(segment)
+      if (event.type !== 'delta') given.push(event)
+      continue
+    }
+    give(segment)
+    if (event.type === 'delta' || (event.type === 'seal' && segment.isChanged)) continue
+    const kept = event.type === 'annotation' && segment.isChanged ? annotationWithout(event) : event
+    if (kept) given.push(kept)
+  }
+  return given
+}
+
+/** An annotation of a text that was changed: its place is not known any more. */
+function annotationWithout(event: Extract<GenerateEvent, { type: 'annotation' }>): GenerateEvent | undefined {
+  const { annotation } = event
+  if (annotation.type === 'opaque') return undefined
+  const { url, title } = annotation
+  return { ...event, annotation: { type: 'url', url, title, start: 0, end: 0 } }
+}
+
+/** The texts in an item that only one protocol has. */
+function opaqueTexts(event: GenerateEvent): readonly WindowText[] {
+  const value = opaqueIn(event)
+  if (value === undefined) return []
+  const texts: WindowText[] = []
+  const { index } = event as { readonly index: number }
+  withTexts({ content: [value] }, '', ({ text }) => {
+    texts.push({ at: `output[${index}]`, role: 'assistant', text, from: 0, segment: undefined })
+    return undefined
+  })
+  return texts
+}
+
+function opaqueIn(event: GenerateEvent): JsonObject | undefined {
+  if (event.type === 'progress') return event.value
+  return event.type === 'item' && event.item.type === 'opaque' ? event.item.value : undefined
+}
+
+/** What puts masks into items that only one protocol has; undefined: there are none. */
+function opaqueReplacer(
+  texts: readonly WindowText[],
+  masks: ReadonlyMap<Span, string>,
+  others: FoundTexts,
+): ((event: GenerateEvent) => GenerateEvent) | undefined {
+  const changes = new Map<string, string>()
+  for (const [index, { segment, text }] of texts.entries()) {
+    const changed = segment === undefined ? changedText(index, text, masks, others) : text
+    if (changed !== text) changes.set(text, changed)
+  }
+  if (changes.size === 0) return undefined
+  const change = (value: JsonObject): JsonObject => {
+    const { content } = withTexts({ content: [value] }, '', ({ text }) => changes.get(text))
+    return (content as readonly Json[])[0] as JsonObject
+  }
+  return (event) => {
+    if (event.type === 'progress') return { ...event, value: change(event.value) }
+    if (event.type !== 'item' || event.item.type !== 'opaque') return event
+    return { ...event, item: { ...event.item, value: change(event.item.value) } }
+  }
+}
+
+function changedText(index: number, text: string, masks: ReadonlyMap<Span, string>, others: FoundTexts): string {
+  const other = others?.find((one) => one.text === index)
+  if (other) return other.with
+  let given = ''
+  let at = 0
+  for (const [span, mask] of masks) {
+    if (span.text !== index) continue
+    given += text.slice(at, span.start) + mask
+    at = span.end
+  }
+  return given + text.slice(at)
+}
+
+/** Characters with which two texts begin alike. */
+function commonStart(one: string, other: string): number {
+  let at = 0
+  while (at < other.length && one.charCodeAt(at) === other.charCodeAt(at)) at++
+  return at
+}

@@ -1,0 +1,84 @@
+import type { Envelope, EventMap, GenerateEvent, Judged, UpstreamAnswer } from '../../engine/index.ts'
+import { mapText } from '../../engine/kit.ts'
+import { AnswerGate } from './answer-gate.ts'
+import { askedOf, shadowOutcome } from './requests.ts'
+import type { Around } from './requests.ts'
+import type { Rule } from './rule.ts'
+import { Segments, placeOf } from './segments.ts'
+import type { Segment } from './segments.ts'
+import type { TokenTable } from './token-table.ts'
+
+/** Lets guards judge an answer: masks first, then those that deny; the client alone gets back what tokens stand for. */
+export function guardAnswer(
+  rules: readonly Rule[],
+  given: UpstreamAnswer,
+  request: Envelope,
+  around: Around,
+): UpstreamAnswer {
+  // Other operations answer no text.
+  if (given.operation !== 'generate') return given
+  let answer = given
+  const ordered = [...rules.filter((rule) => rule.masks), ...rules.filter((rule) => !rule.masks)]
+  for (const rule of ordered) {
+    if (watches(rule, request.stream)) answer = watched(rule, answer, request, around)
+    else answer = answer.gate(() => new AnswerGate(rule, request, around), optionsOf(rule))
+  }
+  const { tokens } = around.exchange
+  return tokens && tokens.size > 0 ? answer.shown(() => new Restoring(tokens)) : answer
+}
+
+/** Whether it changes nothing and nobody has to wait for it. */
+function watches({ action, isShadow, record }: Rule, streams: boolean): boolean {
+  return isShadow || (action === 'flag' && streams && (record.stream ?? 'after') === 'after')
+}
+
+/** Another try is possible only while the client has got nothing. */
+function optionsOf({ action }: Rule): { readonly before?: 'reply' } {
+  return action === 'retry' || action === 'fallback' ? { before: 'reply' } : {}
+}
+
+/** Lets a guard judge an answer when all of it has passed. */
+function watched(rule: Rule, answer: UpstreamAnswer, request: Envelope, around: Around): UpstreamAnswer {
+  const segments = new Segments(Infinity)
+  const texts: Segment[] = []
+  return answer.watch((event) => {
+    const { segments: ended } = segments.place([event])
+    for (const one of ended) if (one.isOver && !texts.includes(one)) texts.push(one)
+    if (event.type !== 'finish' && event.type !== 'failure') return
+    const covered = texts.filter(({ kind, text }) => rule.coversPart(kind) && text !== '')
+    if (covered.length > 0) judgeAfter(rule, covered, request, around)
+  })
+}
+
+function judgeAfter(rule: Rule, segments: readonly Segment[], request: Envelope, around: Around): void {
+  const { exchange, host, scope, principal } = around
+  const judged: Judged = {
+    texts: segments.map((segment) => ({ at: placeOf(segment), role: 'assistant', text: segment.text, from: 0 })),
+    tool_calls: segments.flatMap(({ call, text }) => (call ? [{ id: call.id, name: call.name, arguments: text }] : [])),
+    tools: [],
+    side: 'output',
+    final: true,
+    window: null,
+    request: askedOf(request, scope, principal),
+  }
+  const judging = Promise.resolve(rule.judge(judged, host, scope)).then((judgement) => {
+    const isHit = 'found' in judgement && judgement.found.hit
+    const outcome = 'failed' in judgement ? 'error' : isHit ? shadowOutcome(rule) : 'passed'
+    exchange.tell(rule, 'output', judgement, outcome)
+  })
+  exchange.wait(judging)
+}
+
+/** Puts back what tokens stand for. A seal stays: the next turn masks its text back. */
+class Restoring implements EventMap {
+  readonly #map: EventMap
+
+  constructor(tokens: TokenTable) {
+    this.#map = mapText((text) => tokens.restored(text), tokens.longest)()
+  }
+
+  event(event: GenerateEvent): Iterable<GenerateEvent> {
+    const given = [...this.#map.event(event)]
+    return event.type === 'seal' && !given.some(({ type }) => type === 'seal') ? [...given, event] : given
+  }
+}

@@ -1,0 +1,129 @@
+import type { Json, Scope } from '../../engine/index.ts'
+import type { Judgement, Rule } from './rule.ts'
+import type { TokenTable } from './token-table.ts'
+
+/** What can follow from a judgement, from the weakest to the strongest. */
+export const outcomes = ['passed', 'error', 'flagged', 'masked', 'retried', 'fallback', 'denied'] as const
+
+export type OutcomeWord = (typeof outcomes)[number]
+
+/** What is told of one guard on one side of an exchange. Never a text. */
+interface Told {
+  readonly rule: Rule
+  readonly side: 'input' | 'output'
+  outcome: OutcomeWord
+  milliseconds: number
+  hits: number
+  windows: number
+  category: string | undefined
+  score: number | undefined
+  reason: string | undefined
+  error: string | undefined
+  isCounted: boolean
+}
+
+/** A verdict for whoever counts them. */
+export interface CountedVerdict {
+  readonly guard: string
+  readonly side: 'input' | 'output'
+  readonly shadow: boolean
+  readonly outcome: OutcomeWord
+  readonly milliseconds: number
+}
+
+/** What the guards of one exchange have in common, from its first stage to its row. */
+export class GuardedExchange {
+  readonly #told: Told[] = []
+  readonly #pending = new Set<Promise<unknown>>()
+  readonly #scope: Scope
+  readonly #count: (verdict: CountedVerdict) => void
+  /** What tokens stand for in this exchange. */
+  tokens: TokenTable | undefined
+
+  constructor(scope: Scope, count: (verdict: CountedVerdict) => void) {
+    this.#scope = scope
+    this.#count = count
+  }
+
+  /** Notes a judgement. The windows of one answer are one entry. */
+  tell(rule: Rule, side: 'input' | 'output', judgement: Judgement, outcome: OutcomeWord, hits?: number): void {
+    // Nobody wanted to know any more.
+    if ('failed' in judgement && judgement.failed === 'left') return
+    const known = this.#told.find((one) => one.rule === rule && one.side === side)
+    const told = known ?? entryOf(rule, side)
+    if (!known) this.#told.push(told)
+    const found = 'found' in judgement ? judgement.found : undefined
+    told.windows += 1
+    told.milliseconds += judgement.milliseconds
+    if (found?.hit === true) told.hits += hits ?? Math.max(1, (found.spans ?? found.texts ?? []).length)
+    if (outcomes.indexOf(outcome) > outcomes.indexOf(told.outcome)) told.outcome = outcome
+    if (found?.category !== undefined) told.category = found.category
+    if (found?.score !== undefined) told.score = Math.max(found.score, told.score ?? 0)
+    if (found?.reason !== undefined) told.reason = found.reason
+    if ('failed' in judgement) told.error = judgement.failed
+    this.#write()
+  }
+
+  /** Counts the verdicts, each once, when the exchange, or a try, has ended. */
+  count(): void {
+    for (const told of this.#told) {
+      const { rule, side, outcome, milliseconds } = told
+      if (!told.isCounted) this.#count({ guard: rule.name, side, shadow: rule.isShadow, outcome, milliseconds })
+      told.isCounted = true
+    }
+  }
+
+  /** Lets the row wait for a judgement that nobody else waits for. */
+  wait(judging: Promise<unknown>): void {
+    this.#pending.add(judging)
+    void judging.finally(() => this.#pending.delete(judging))
+  }
+
+  /** Resolves when no judgement is out; undefined: none is. */
+  judged(): Promise<unknown> | undefined {
+    return this.#pending.size === 0 ? undefined : Promise.allSettled(this.#pending)
+  }
+
+  #write(): void {
+    const live = this.#told.filter(({ rule }) => !rule.isShadow)
+    const strongest = live.reduce<OutcomeWord>(
+      (most, { outcome }) => (outcomes.indexOf(outcome) > outcomes.indexOf(most) ? outcome : most),
+      'passed',
+    )
+    if (columnWords.has(strongest)) this.#scope.note('guarded', strongest)
+    this.#scope.note('guards', this.#told.map(entryText))
+    const named = new Map<string, OutcomeWord>()
+    for (const { rule, outcome } of live) {
+      const before = named.get(rule.name) ?? 'passed'
+      if (outcomes.indexOf(outcome) > outcomes.indexOf(before)) named.set(rule.name, outcome)
+    }
+    if (named.size > 0)
+      this.#scope.header('x-gateway-guards', [...named].map(([name, outcome]) => `${name}=${outcome}`).join(', '))
+  }
+}
+
+const columnWords = new Set<OutcomeWord>(['denied', 'masked', 'flagged'])
+
+function entryOf(rule: Rule, side: 'input' | 'output'): Told {
+  const none = { category: undefined, score: undefined, reason: undefined, error: undefined }
+  return { rule, side, outcome: 'passed', milliseconds: 0, hits: 0, windows: 0, isCounted: false, ...none }
+}
+
+function entryText({ rule, side, ...told }: Told): Json {
+  const { outcome, hits, windows, category, score, reason, error } = told
+  return {
+    name: rule.name,
+    kind: rule.kind,
+    side,
+    action: rule.action,
+    outcome,
+    shadow: rule.isShadow,
+    milliseconds: Math.round(told.milliseconds * 1_000) / 1_000,
+    hits,
+    windows,
+    ...(category === undefined ? {} : { category }),
+    ...(score === undefined ? {} : { score }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(error === undefined ? {} : { error }),
+  }
+}

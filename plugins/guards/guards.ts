@@ -1,0 +1,182 @@
+import { GatewayError, defineService } from '../../engine/index.ts'
+import type { Host, JsonObject, Principal, Records, Scope, ServiceConfiguration, Services } from '../../engine/index.ts'
+import { didYouMean, isObject, refuseBeyond } from '../../engine/kit.ts'
+import { GuardedExchange, outcomes } from './exchange.ts'
+import type { CountedVerdict } from './exchange.ts'
+import { Rule } from './rule.ts'
+import { migrations } from './verdict-table.ts'
+import { VerdictCounts } from './verdict-counts.ts'
+import type { VerdictDay } from './verdict-counts.ts'
+
+/** Whom a request is from, and which guards it names itself. */
+export interface Asking {
+  readonly principal: Principal | undefined
+  /** The value of the header `x-gateway-guards`. */
+  readonly header: string | readonly string[] | undefined
+}
+
+/** The guards of a configuration. */
+export interface Guards {
+  /** Whether there are none, so that nothing has to be asked. */
+  readonly isEmpty: boolean
+  /** Whether models name some. */
+  readonly hasModels: boolean
+  /** The guards of a request, in the order of their declaration. Throws `invalid_value` for an unknown name. */
+  of(asking: Asking): readonly Rule[]
+  /** The guards that a model names beside those. */
+  ofModel(model: string, others: readonly Rule[]): readonly Rule[]
+  find(name: string): Rule | undefined
+  /** A guard that is not declared, to be tried. Throws what its creation would answer. */
+  trial(fields: JsonObject): Rule
+  /** What the guards of an exchange have in common. */
+  exchangeOf(scope: Scope): GuardedExchange
+  /** Key of the hashes that masks show. */
+  readonly hashKey: Buffer
+  /** Verdicts per day, of all processes. */
+  verdicts(since: string): Promise<readonly VerdictDay[]>
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    guards: Guards
+  }
+}
+
+/** Holds the guards of each configuration, and counts their verdicts. */
+export default defineService({
+  name: 'guards',
+  summary: 'The guards that judge requests and answers, and figures of their verdicts.',
+  uses: ['metrics'],
+  migrations,
+  open(host) {
+    const hashKey = host.deriveKey('guards/hash')
+    const counts = new VerdictCounts(host)
+    const exchanges = new WeakMap<Scope, GuardedExchange>()
+    return {
+      configure(_settings, { metrics }, configuration) {
+        const count = counting(metrics, counts)
+        const rules = rulesOf(configuration)
+        const view: Guards = {
+          ...choosing(rules, configuration),
+          find: (name) => rules.find((rule) => rule.name === name),
+          trial: (fields) => ruleOf(configuration.accept('guard', fields), configuration, false),
+          exchangeOf(scope) {
+            let exchange = exchanges.get(scope)
+            if (!exchange) exchanges.set(scope, (exchange = new GuardedExchange(scope, count)))
+            return exchange
+          },
+          hashKey,
+          verdicts: (since) => counts.days(since),
+        }
+        return { view }
+      },
+      async admit({ type, after }) {
+        const { config, allow_private: allowed } = after?.value ?? {}
+        if (type !== 'guard' || !isObject(config)) return
+        const url = typeof config['url'] === 'string' ? URL.parse(config['url']) : null
+        if (url) await refuseBeyond(allowed === true ? 'private' : 'public', url, 'url')
+      },
+      close: () => counts.close(),
+    }
+  },
+})
+
+function rulesOf(configuration: ServiceConfiguration): readonly Rule[] {
+  return configuration.records
+    .of('guard')
+    .map((record) => ruleOf(record, configuration, configuration.isDeclared(record)))
+}
+
+function ruleOf(record: Records['guard'], { guards, viewsOf }: ServiceConfiguration, isDeclared: boolean): Rule {
+  const kind = guards.find(({ name }) => name === record.kind)
+  if (kind === undefined) throw new GatewayError('invalid_field', { param: 'kind', reason: 'is no kind of guards' })
+  const bounds: Host['bounds'] = { reach: isDeclared || record.allow_private ? 'private' : 'public' }
+  return new Rule(record, { kind, bounds, services: () => viewsOf(kind.uses) })
+}
+
+/** Says which guards judge a request. */
+function choosing(
+  rules: readonly Rule[],
+  { records }: ServiceConfiguration,
+): Pick<Guards, 'isEmpty' | 'hasModels' | 'of' | 'ofModel'> {
+  const byName = new Map(rules.map((rule) => [rule.name, rule]))
+  const ofModels = new Map(
+    records.of('model').flatMap(({ name, guards = [] }) => {
+      const own = guards.flatMap((guard) => byName.get(guard) ?? [])
+      return own.length > 0 ? [[name, own] as const] : []
+    }),
+  )
+  const usual = rules.filter(({ record }) => record.default)
+  const ofPrincipals = new WeakMap<Principal, readonly Rule[]>()
+  const ofPrincipal = (principal: Principal | undefined): readonly Rule[] => {
+    const { guards } = principal ?? {}
+    if (principal === undefined || guards === undefined) return usual
+    let own = ofPrincipals.get(principal)
+    if (!own) {
+      const [on, off] = [new Set(guards.on), new Set(guards.off)]
+      own = rules.filter(({ name, record }) => (record.default || on.has(name)) && !off.has(name))
+      ofPrincipals.set(principal, own)
+    }
+    return own
+  }
+  return {
+    isEmpty: rules.length === 0,
+    hasModels: ofModels.size > 0,
+    of({ principal, header }) {
+      const own = ofPrincipal(principal)
+      if (header === undefined) return own
+      const named = namesIn(header)
+      for (const name of named) if (!byName.has(name)) throw unknown(name, byName.keys())
+      const all = new Set([...own, ...rules.filter(({ name }) => named.includes(name))])
+      return rules.filter((rule) => all.has(rule))
+    },
+    ofModel: (model, others) => ofModels.get(model)?.filter((rule) => !others.includes(rule)) ?? none,
+  }
+}
+
+const none: readonly Rule[] = []
+
+/** Most names that a header may have. */
+const mostNames = 32
+
+function namesIn(header: string | readonly string[]): readonly string[] {
+  const names = [header]
+    .flat()
+    .join(',')
+    .split(',')
+    .map((name) => name.trim())
+  return names.filter((name) => name !== '').slice(0, mostNames)
+}
+
+function unknown(name: string, known: Iterable<string>): GatewayError {
+  const shown = name.slice(0, 64)
+  const param = 'x-gateway-guards'
+  const reason = `names no guard "${shown}"${didYouMean(shown, known)}`
+  return new GatewayError('invalid_value', { param, reason }, { param })
+}
+
+/** Counts a verdict for Prometheus, and for the figures per day. */
+function counting(metrics: Services['metrics'], counts: VerdictCounts): (verdict: CountedVerdict) => void {
+  const guard = { records: 'guard' } as const
+  const side = ['input', 'output'] as const
+  const requests = metrics.counter({
+    name: 'sluice_guard_requests_total',
+    help: 'Judgements of guards, by what followed.',
+    labels: { guard, side, shadow: ['true', 'false'], outcome: outcomes },
+  })
+  const seconds = metrics.histogram({
+    name: 'sluice_guard_seconds',
+    help: 'Time that guards took to judge a request or an answer.',
+    labels: { guard, side },
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  })
+  return (verdict) => {
+    const { shadow, outcome, milliseconds } = verdict
+    const place = { guard: verdict.guard, side: verdict.side }
+    if (metrics.enabled) {
+      requests({ ...place, shadow: String(shadow), outcome }).add()
+      seconds(place).observe(milliseconds / 1_000)
+    }
+    counts.add(verdict)
+  }
+}

@@ -1,0 +1,159 @@
+import { GatewayError } from '../../engine/index.ts'
+import type { Envelope, Host, Json, Judged, JudgedRequest, JudgedText, Principal, Scope } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import type { GuardedExchange } from './exchange.ts'
+import { masked } from './masking.ts'
+import type { Masking } from './masking.ts'
+import type { Judgement, Rule } from './rule.ts'
+import { textsIn, withTexts } from './texts.ts'
+import type { RequestText } from './texts.ts'
+
+/** What surrounds the judging of a request. */
+export interface Around {
+  readonly host: Host
+  readonly scope: Scope
+  readonly principal: Principal | undefined
+  readonly exchange: GuardedExchange
+  readonly masking: (request: Envelope) => Masking
+}
+
+/**
+ * Judges a request: first the masks, one after another, then all others beside each other on the masked texts. Resolves
+ * with the request as it may go on; rejects with the error of the first denial, which ends the other judgements.
+ */
+export async function guardRequest(rules: readonly Rule[], given: Envelope, around: Around): Promise<Envelope> {
+  let request = given
+  for (const rule of rules.filter((one) => one.masks)) request = await maskedRequest(rule, request, around)
+  const others = rules.filter((one) => !one.masks && !one.isShadow)
+  for (const rule of rules.filter((one) => one.isShadow)) watch(rule, request, around)
+  if (others.length === 0) return request
+  const ending = new AbortController()
+  const judging = others.map(async (rule) => {
+    const judged = judgedRequest(rule, request, around)
+    const judgement = await rule.judge(judged, around.host, around.scope, ending.signal)
+    judgedOne(rule, judgement, judged, around)
+  })
+  try {
+    await Promise.all(judging)
+  } catch (error) {
+    ending.abort(new Error('another guard has denied the request'))
+    await Promise.allSettled(judging)
+    throw error
+  }
+  return request
+}
+
+async function maskedRequest(rule: Rule, request: Envelope, around: Around): Promise<Envelope> {
+  const judged = judgedRequest(rule, request, around)
+  const judgement = await rule.judge(judged, around.host, around.scope)
+  if ('failed' in judgement) {
+    judgedOne(rule, judgement, judged, around)
+    return request
+  }
+  const { found } = judgement
+  around.exchange.tell(rule, 'input', judgement, found.hit ? 'masked' : 'passed')
+  if (!found.hit) return request
+  const changed = masked(rule, found, judged.texts, around.masking(request))
+  const changes = new Map(
+    [...changed].flatMap(([index, text]) => {
+      const before = judged.texts[index]
+      return before ? [[keyOf(before), text] as const] : []
+    }),
+  )
+  const { protocol } = request
+  return request.rewrite((body) => withTexts(body, protocol, (text) => changes.get(keyOf(text))))
+}
+
+/** Of two texts that are the same, both change. */
+function keyOf({ role, text }: Pick<RequestText, 'role' | 'text'>): string {
+  return `${role}\n${text}`
+}
+
+/** Throws where a judgement of a request is a denial, or none that could pass. */
+function judgedOne(rule: Rule, judgement: Judgement, judged: Judged, { exchange }: Around): void {
+  if ('failed' in judgement) {
+    exchange.tell(rule, 'input', judgement, 'error')
+    if (rule.isClosed) throw new GatewayError('guard_unavailable', { guard: rule.name })
+    return
+  }
+  const { found } = judgement
+  const denies = found.hit && rule.action !== 'flag'
+  exchange.tell(rule, 'input', judgement, found.hit ? (denies ? 'denied' : 'flagged') : 'passed')
+  if (denies) throw denial(rule, found.message, placeOf(found, judged))
+}
+
+/** Judges in shadow: the request goes on meanwhile. */
+function watch(rule: Rule, request: Envelope, around: Around): void {
+  const judged = judgedRequest(rule, request, around)
+  const judging = Promise.resolve(rule.judge(judged, around.host, around.scope)).then((judgement) => {
+    const isHit = 'found' in judgement && judgement.found.hit
+    around.exchange.tell(
+      rule,
+      'input',
+      judgement,
+      'failed' in judgement ? 'error' : isHit ? shadowOutcome(rule) : 'passed',
+    )
+  })
+  around.exchange.wait(judging)
+}
+
+/** What a guard in shadow would have done. */
+export function shadowOutcome({ action }: Rule): 'denied' | 'masked' | 'flagged' {
+  return action === 'mask' ? 'masked' : action === 'flag' ? 'flagged' : 'denied'
+}
+
+/** The error of a denied request. */
+function denial(rule: Rule, message: string | undefined, param: string | undefined): GatewayError {
+  const reason = message ?? rule.message
+  return new GatewayError('content_filter', { reason }, param === undefined ? {} : { param })
+}
+
+function placeOf(
+  found: Extract<Judgement, { readonly found: unknown }>['found'],
+  { texts }: Judged,
+): string | undefined {
+  const [span] = found.spans ?? []
+  return texts[span?.text ?? -1]?.at
+}
+
+function judgedRequest(rule: Rule, request: Envelope, { scope, principal }: Around): Judged {
+  const all = textsIn(request.body, request.protocol)
+  const last = all.findLast(({ role }) => role === 'assistant')?.turn ?? -1
+  const isWanted = ({ role, turn }: RequestText) => rule.covers(role) && (rule.record.scope === 'all' || turn > last)
+  const texts = all.filter(isWanted).map(({ at, role, text }): JudgedText => ({ at, role, text, from: 0 }))
+  const tools = request.body['tools']
+  return {
+    texts,
+    tool_calls: [],
+    tools: Array.isArray(tools) ? (tools as readonly Json[]) : [],
+    side: 'input',
+    final: true,
+    window: null,
+    request: askedOf(request, scope, principal),
+  }
+}
+
+/** What a guard learns of a request. */
+export function askedOf(request: Envelope, scope: Scope, principal: Principal | undefined): JudgedRequest {
+  const { protocol, operation, model, stream, headers, body } = request
+  const key = principal?.kind === 'key' ? { id: principal.id, name: principal.name } : undefined
+  return {
+    id: scope.id,
+    protocol,
+    operation,
+    model,
+    stream,
+    ...(key ? { key: { ...key, ...(principal?.owner === undefined ? {} : { owner: principal.owner }) } } : {}),
+    tags: principal?.tags ?? {},
+    end_user: endUserIn(body),
+    headers,
+    body,
+    ...(operation === 'generate' ? { neutral: () => request.neutral('generate') } : {}),
+  }
+}
+
+function endUserIn({ user, safety_identifier: safe, metadata }: Envelope['body']): string | null {
+  const own = isObject(metadata) ? metadata['user_id'] : undefined
+  const named = [safe, user, own].find((one) => typeof one === 'string')
+  return typeof named === 'string' ? named : null
+}
