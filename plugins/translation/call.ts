@@ -27,10 +27,12 @@ import type {
   Host,
   JsonObject,
   Metered,
+  Records,
   Scope,
   Services,
   Sink,
   Source,
+  TypedRecords,
   Upstream,
   UpstreamAnswer,
 } from '../../engine/index.ts'
@@ -42,6 +44,14 @@ import { forgotten, isRefused, lacking, refusal, refusedAnswer, refusedFrame } f
 
 const limit = <const N extends string, const D extends string>(name: N, fallback: D, description: string) =>
   ({ ...durationSchema, default: fallback, 'x-setting': `resilience.timeouts.${name}`, description }) as const
+
+/** Names a guard that judges one of these sides, if there is one: it must not be passed over. */
+const guarding =
+  (...sides: readonly Records['guard']['side'][number][]) =>
+  (records: TypedRecords): string | undefined => {
+    const guard = records.of('guard').find(({ side }) => side.some((one) => sides.includes(one)))
+    return guard && `the guard "${guard.name}"`
+  }
 
 /** Calls the provider. Gives its answer when the first event has arrived: until then another provider may be tried. */
 export default defineStage({
@@ -66,6 +76,8 @@ export default defineStage({
   provides: ['answer', 'upstream'],
   owes: [
     { duty: 'apply-policy', at: 'before', while: 'parameters' },
+    { duty: 'guard-input', at: 'before', unless: guarding('input', 'tool_results') },
+    { duty: 'guard-output', at: 'after', unless: guarding('output', 'tool_calls') },
     { duty: 'limit', at: 'before' },
     { duty: 'allow', at: 'before', of: 'candidates' },
     { duty: 'reserve', at: 'before', of: 'candidates' },

@@ -16,6 +16,7 @@ const promised = {
       defineCodec
       defineCommand
       defineErrors
+      defineGuard
       definePlugin
       defineProvider
       defineRecord
@@ -28,15 +29,22 @@ const promised = {
       passedOver
       defineAction`,
     types: `
+      Access
+      ActionAnswer
+      ActionAsked
+      ActionInput
+      ActionParts
       AllRecords
       Amendment
       Annotation
       Answer
       AnswerContent
       Answering
+      AnyAction
       AnyClientCodec
       AnyCodec
       AnyCommand
+      AnyGuard
       AnyProvider
       AnyRecord
       AnyService
@@ -63,6 +71,7 @@ const promised = {
       Choice ChoiceQuestion
       ClientCodec
       Codec
+      CodesOf
       CommandOutput
       CommandParts
       Completion
@@ -75,6 +84,7 @@ const promised = {
       DecideQuestion
       DecideReply
       DecideRequest
+      DeclaredError
       Deployment
       Dial
       Dialed
@@ -88,13 +98,11 @@ const promised = {
       End
       Envelope
       ErrorCode
+      ErrorCodes
       ErrorDialect
       ErrorOptions
       ErrorParser
       ErrorPrinter
-      CodesOf
-      DeclaredError
-      ErrorCodes
       ErrorRow
       EventHandler
       EventMap
@@ -111,6 +119,7 @@ const promised = {
       Flaw
       Flow
       Format
+      Found
       Frame
       Framing
       FunctionTool
@@ -121,11 +130,12 @@ const promised = {
       Given
       Gives
       Greeting
+      GuardParts
       Head
       Held
       HeldBody
-      HeldEvents
       HeldChange
+      HeldEvents
       Hidden
       Host
       HostStatus
@@ -137,12 +147,19 @@ const promised = {
       Jobs
       Json
       JsonObject
+      Judge
+      JudgeScope
+      Judged
+      JudgedCall
+      JudgedRequest
+      JudgedText
       KeyValue
       KnownServices
       Lap
       Leg
       LegLimits
       LegSink
+      ListSchema
       Located
       Logprob
       Look
@@ -167,7 +184,13 @@ const promised = {
       Operations
       OptionWords
       Outcome
+      PageAction
+      PageParts
+      PageView
+      ParameterSchema
+      ParamsOf
       Part
+      Payment
       PipelineView
       PlannedOption
       PlannedStep
@@ -183,6 +206,7 @@ const promised = {
       ProviderParts
       ProviderPreset
       ProviderType
+      QuerySchema
       RateLimit
       Reasoning
       ReasoningWish
@@ -211,6 +235,7 @@ const promised = {
       Rest
       Restore
       Retry
+      Role
       RowCounters
       Run
       Running
@@ -248,6 +273,7 @@ const promised = {
       SocketDialect
       SocketPrinter
       Source
+      Span
       SqlDialect
       Stability
       StageBody
@@ -295,20 +321,6 @@ const promised = {
       Views
       Vote
       WholeReply
-      Access
-      ActionAnswer
-      ActionAsked
-      ActionInput
-      ActionParts
-      AnyAction
-      ListSchema
-      ParameterSchema
-      PageAction
-      PageParts
-      PageView
-      ParamsOf
-      QuerySchema
-      Role
       Writes`,
   },
   'engine/kit.ts': {

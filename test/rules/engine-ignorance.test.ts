@@ -21,7 +21,7 @@ describe('the engine', () => {
     const names = new Set([...stages.keys(), ...codecs.keys(), ...providers.keys(), ...presets])
     expect(names.size).to.be.greaterThan(30)
     // Words of the engine's own types and commands, which happen to be called as a component is.
-    for (const word of ['call', 'health', 'limit', 'log', 'messages', 'native']) names.delete(word)
+    for (const word of ['call', 'guard', 'health', 'limit', 'log', 'messages', 'native']) names.delete(word)
     expect(found(await sourcesOf('engine'), (text) => names.has(text))).to.deep.equal([])
   })
 

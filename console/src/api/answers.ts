@@ -4,6 +4,7 @@ import type { Json, Schema } from './json.ts'
 export interface Answers {
   'approve-mcp-tools': GetMcpCapabilitiesAnswer
   'change-api-key': GetApiKeyAnswer
+  'change-guard': GuardAnswer
   'change-mcp-server': McpServerAnswer
   'change-member': ListMemberAnswer
   'change-model': ModelAnswer
@@ -62,6 +63,7 @@ export interface Answers {
   }
   'compare-checkpoints': VerifyAuditAnswer
   'create-api-key': ApiKeyAnswer
+  'create-guard': GuardAnswer
   'create-mcp-server': McpServerAnswer
   'create-member': CreateMemberAnswer
   'create-model': ModelAnswer
@@ -69,6 +71,8 @@ export interface Answers {
   'create-provider': ProviderAnswer
   /** Delete an API key, which is refused at once. */
   'delete-api-key': undefined
+  /** Delete a guard, unless other records refer to it. */
+  'delete-guard': undefined
   /** Delete a MCP server, unless other records refer to it. */
   'delete-mcp-server': undefined
   /** Delete a member. */
@@ -85,6 +89,7 @@ export interface Answers {
   }
   'get-api-key': GetApiKeyAnswer
   'get-configuration': ConfigurationAnswer
+  'get-guard': GuardAnswer
   /** Answer how often the judge of smart routing agrees with the signals. */
   'get-judge-agreement': {
     /** Earliest time of the requests. */
@@ -1260,6 +1265,35 @@ export interface Answers {
     /** The cursor of the next page; null at the end. */
     next_cursor: string | null
   }
+  /** Answer a page of the records of type guard. */
+  'list-guard': {
+    /** The entries of the page. */
+    data: GuardAnswer[]
+    /** The cursor of the next page; null at the end. */
+    next_cursor: string | null
+  }
+  /** Answer how guards have judged, per day: live beside shadow. */
+  'list-guard-verdicts': {
+    /** The entries. */
+    data: {
+      /** The day in UTC, such as 2026-11-27. */
+      day: string
+      /** Name of the guard. */
+      guard: string
+      /** What it judged. */
+      side: 'input' | 'output'
+      /** Whether it changed nothing: the outcome is what it would have done. */
+      shadow: boolean
+      /** What followed. */
+      outcome: 'passed' | 'error' | 'flagged' | 'masked' | 'retried' | 'fallback' | 'denied'
+      /** How many times. */
+      verdicts: number
+      /** How long it took on average. */
+      milliseconds: number
+      /** How long it took at most, in milliseconds. */
+      longest: number
+    }[]
+  }
   /** Answer a page of the records of type MCP server. */
   'list-mcp-server': {
     /** The entries of the page. */
@@ -1779,6 +1813,32 @@ export interface Answers {
     }
   }
   'tail-requests': RequestsAnswer
+  /** Try a guard on a text. */
+  'test-guard': {
+    /** Whether something was found. */
+    hit: boolean
+    /** What would follow. */
+    action: 'pass' | 'deny' | 'mask' | 'flag' | 'retry' | 'fallback' | 'error'
+    /** The texts, with what was found masked if the guard masks. */
+    texts: string[]
+    /** The places. */
+    hits: {
+      /** Number of the text, from 0. */
+      text: number
+      /** Index of its first UTF-16 unit. */
+      start: number
+      /** Index after its last UTF-16 unit. */
+      end: number
+      /** What it is. */
+      entity: string | null
+    }[]
+    /** The category that the guard named. */
+    category: string | null
+    /** The score from 0 to 1 that the guard gave. */
+    score: number | null
+    /** How long it took. */
+    milliseconds: number
+  }
   /** Test a provider with one call. */
   'test-provider': {
     /** Whether it works. */
@@ -1924,8 +1984,99 @@ export interface GetApiKeyAnswer {
     /** The line, from 1. */
     line: number
   }
+  /** Guards that judge its requests, beside those that judge all. */
+  guards?: string[]
+  /** Guards that do not judge its requests. */
+  guards_off?: string[]
   /** It may read the metrics of the gateway. */
   metrics?: boolean
+}
+export interface GuardAnswer {
+  /** Name of the guard. */
+  name: string
+  /** Where it comes from. */
+  source: 'file' | 'database'
+  /** Kind of the guard, which determines its further fields. */
+  kind: string | null
+  /** Whether the guard judges anything. */
+  enabled: boolean
+  /**
+   * What is judged: texts of requests (`input`), text, refusals and reasoning of answers (`output`), arguments of the calls in answers (`tool_calls`), results of tools in requests (`tool_results`).
+   *
+   * @minItems 1
+   */
+  side: ('input' | 'output' | 'tool_calls' | 'tool_results')[]
+  /**
+   * Whose texts of a request are judged. `system` is that of developers, too.
+   *
+   * @minItems 1
+   */
+  roles: ('user' | 'tool' | 'system' | 'assistant')[]
+  /** How much of a request is judged: all, or what follows the last message of the assistant. */
+  scope: 'all' | 'turn'
+  /** Whether the reasoning in answers is judged. */
+  reasoning: boolean
+  /** What follows when something is found. `retry` asks the same model again, `fallback` the next one; both judge whole answers. */
+  action: 'deny' | 'mask' | 'flag' | 'retry' | 'fallback'
+  /** What takes the place of what was found: `[EMAIL]`, `[EMAIL:1f3a9c20]`, or `<EMAIL_1>`, of which the client gets the text back. */
+  mask: 'redact' | 'hash' | 'token'
+  /** Whether it only judges and records, and changes nothing. */
+  shadow: boolean
+  /** Share of the requests that are judged. Below 1 with `shadow` or `flag` alone. */
+  sample: number
+  /** What follows when it cannot judge. */
+  on_error: 'closed' | 'open'
+  /** Longest time of one judgement, from 10ms to 60s. */
+  timeout: string
+  /** The windows of streams. */
+  window: {
+    /** Characters of new text that are judged at a time. */
+    characters: number
+    /** Longest wait for them. */
+    time: string
+    /** Characters before them that are judged again. */
+    overlap: number
+  }
+  /** What the client reads when something is denied. Empty: "The content was blocked." */
+  message: string
+  /** Most further tries of the same model. Action `retry`. */
+  times: number
+  /** Message of the user that is added to a further try. Action `retry`. */
+  feedback: string
+  /** Whether every request is judged; otherwise only where a key, a model or the request names the guard. */
+  default: boolean
+  /** Whether the service of a guard that is not declared in the file may be at a private address. */
+  allow_private: boolean
+  /** Its version, from 1; null: it is not stored. */
+  version: number | null
+  /** When it was created. */
+  created_at: string | null
+  /** When it was last changed. */
+  updated_at: string | null
+  /** How streams are judged: in windows, held back to their end, or when everything has passed. Unset: `window`, and `full` where only whole answers can be judged. What has a longest match needs none of these. */
+  stream?: 'window' | 'full' | 'after' | null
+  /** Its further fields, by its type. */
+  config?: {
+    [k: string]: Json
+  }
+  /** The secrets that are set, by dotted path. */
+  secrets?: {
+    [k: string]: {
+      /** Whether it is set. */
+      set: boolean
+      /** Its last four characters; null: it is too short to show any. */
+      hint: string | null
+    }
+  }
+  /** Where the configuration file declares it. */
+  declared_at?: {
+    /** The file. */
+    file: string
+    /** The line, from 1. */
+    line: number
+  } | null
+  /** Why it is off, or left out of the configuration. */
+  problem?: string | null
 }
 export interface McpServerAnswer {
   /** Name of the server. */
@@ -2090,6 +2241,12 @@ export interface ModelAnswer {
     /** Share of the requests if places are chosen by weight; 0: only if the others fail. */
     weight: number
   }[]
+  /**
+   * Guards that judge its requests and answers, beside those that judge all.
+   *
+   * @maxItems 32
+   */
+  guards: string[] | null
   /**
    * Further names that clients may use.
    *
@@ -2450,6 +2607,10 @@ export interface ApiKeyAnswer {
   version: number | null
   /** Its text, which is told only here. */
   key: string
+  /** Guards that judge its requests, beside those that judge all. */
+  guards?: string[]
+  /** Guards that do not judge its requests. */
+  guards_off?: string[]
   /** It may read the metrics of the gateway. */
   metrics?: boolean
 }

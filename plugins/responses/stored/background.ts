@@ -9,12 +9,19 @@ import type {
   JsonObject,
   Principal,
   Slots,
+  TypedRecords,
 } from '../../../engine/index.ts'
 import { responseId, responseObject } from '../response.ts'
 import { recordOf } from './save-response.ts'
 import { deleteResponse, linked } from './chain.ts'
 import { deletePending, pendingOf, writePending } from './pending.ts'
 import { findResponse, ownerOf, recordLimit, writeResponse } from './record.ts'
+
+/** Names a guard that judges requests, if there is one: a job is not judged any more. */
+const guarding = (records: TypedRecords): string | undefined => {
+  const guard = records.of('guard').find(({ side }) => side.includes('input') || side.includes('tool_results'))
+  return guard && `the guard "${guard.name}"`
+}
 
 /**
  * Answers at once with a response in progress, which a job makes. Requires a store that all processes share, and an API
@@ -41,6 +48,7 @@ export default defineStage({
   reads: ['principal', 'decision'],
   provides: ['reply', 'job'],
   pays: ['record-routing'],
+  owes: [{ duty: 'guard-input', at: 'before', unless: guarding }],
   build:
     ({ pipeline }, host) =>
     async ({ request, candidates, principal, decision }, { id, trace }) => {

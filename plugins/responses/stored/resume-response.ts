@@ -16,7 +16,8 @@ export default defineStage({
   needs: ['job'],
   reads: ['outcome'],
   provides: ['principal', 'request'],
-  pays: ['apply-policy'],
+  // The request was judged before it became a job.
+  pays: ['apply-policy', 'guard-input'],
   gives: ['decision'],
   build: (_, host) => {
     const codec = host.codec(protocol)

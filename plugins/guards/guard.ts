@@ -1,0 +1,111 @@
+import { defineStage } from '../../engine/index.ts'
+import type { Envelope, Given, Host, Scope, Services } from '../../engine/index.ts'
+import { guardAnswer } from './answers.ts'
+import { guardRequest } from './requests.ts'
+import type { Around } from './requests.ts'
+import type { Rule } from './rule.ts'
+import { textsIn } from './texts.ts'
+import { TokenTable } from './token-table.ts'
+
+type Slots = Given<'request', 'principal' | 'model' | 'answer'>
+
+/** Judges a request, or an answer. Without guards it does nothing. */
+export default defineStage({
+  name: 'guard',
+  summary: 'Let the guards judge the request, or the answer.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['side'],
+    properties: {
+      side: {
+        enum: ['input', 'output'],
+        description:
+          'What is judged. `input`: the request. `output`: the answer of the model, between `call` and `translate-back`.',
+      },
+      of: {
+        enum: ['request', 'model'],
+        default: 'request',
+        description:
+          'Whose guards judge a request: those of all requests, the key and the request itself, or, in an `attempt`, those that the model has beside them.',
+      },
+    },
+  } as const,
+  needs: ['request'],
+  reads: ['principal', 'model', 'answer'],
+  insists: ({ side, of }) => (side === 'output' ? ['model', 'answer'] : of === 'model' ? ['model'] : []),
+  provides: [],
+  gives: ['request', 'answer'],
+  settles: [],
+  pays: [
+    { duty: 'guard-input', given: { side: 'input', of: 'request' } },
+    { duty: 'guard-output', given: { side: 'output' } },
+  ],
+  uses: ['guards'],
+  // Longer than the longest timeout of a judgement, for several in turn.
+  timeout: '5m',
+  build: ({ side, of }, host, { guards }) => {
+    const place = { host, guards }
+    const isOfModel = side === 'input' && of === 'model'
+    return (slots, scope, settle) => {
+      if (guards.isEmpty || (isOfModel && !guards.hasModels)) return nothing
+      const rules = rulesFor(slots, side, isOfModel, guards)
+      if (rules.length === 0) return nothing
+      const around = aroundOf(slots, scope, place)
+      const { exchange } = around
+      settle(async () => {
+        await exchange.judged()
+        exchange.count()
+      })
+      const { request, answer } = slots
+      if (side === 'input') return guardRequest(rules, request, around).then((guarded) => ({ request: guarded }))
+      return answer === undefined ? nothing : { answer: guardAnswer(rules, answer, request, around) }
+    }
+  },
+})
+
+const nothing = {}
+
+/** The guards of an exchange on one side. Those of a model judge its answers, and requests beside those that have judged. */
+function rulesFor(
+  { request, principal, model }: Slots,
+  side: 'input' | 'output',
+  isOfModel: boolean,
+  guards: Services['guards'],
+): readonly Rule[] {
+  const all = guards.of({ principal, header: request.headers['x-gateway-guards'] })
+  const ofModel = model ? guards.ofModel(model.model.name, all) : []
+  if (side === 'output') return drawn([...all, ...ofModel].filter((rule) => rule.judgesAnswers()))
+  // Forms hold files, which no guard judges yet.
+  if (request.contentType !== 'application/json') return []
+  return drawn((isOfModel ? ofModel : all).filter((rule) => rule.judgesRequests()))
+}
+
+function drawn(rules: readonly Rule[]): readonly Rule[] {
+  return rules.every(({ record }) => record.sample >= 1) ? rules : rules.filter((rule) => rule.isDrawn())
+}
+
+function aroundOf(
+  { principal }: Slots,
+  scope: Scope,
+  { host, guards }: { readonly host: Host; readonly guards: Services['guards'] },
+): Around {
+  const exchange = guards.exchangeOf(scope)
+  return {
+    host,
+    scope,
+    principal,
+    exchange,
+    masking: (request) => ({
+      hashKey: guards.hashKey,
+      keyId: principal?.id ?? '',
+      tokens: (exchange.tokens ??= new TokenTable(takenIn(request))),
+    }),
+  }
+}
+
+/** Whether the client's own text contains a token. */
+function takenIn({ body, protocol }: Envelope): (token: string) => boolean {
+  const texts = textsIn(body, protocol).map(({ text }) => text)
+  return (token) => texts.some((text) => text.includes(token))
+}

@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import { Rig, protocols, streamOf, wholeOf } from './rig.ts'
+import type { Protocol } from './rig.ts'
+
+const guards = [
+  {
+    name: 'list',
+    kind: 'words',
+    words: ['forbidden fruit'],
+    message: 'Not here.',
+    side: ['input', 'output', 'tool_calls'],
+  },
+]
+
+/** How each protocol says that a filter has ended an answer. */
+const ends: Readonly<Record<Protocol, RegExp>> = {
+  chat: /"finish_reason":"content_filter"/,
+  messages: /"stop_reason":"refusal"/,
+  responses: /"incomplete_details":\{"reason":"content_filter"\}/,
+  gemini: /"finishReason":"SAFETY"/,
+}
+
+/** What ends a stream of each protocol. */
+const last: Readonly<Record<Protocol, RegExp>> = {
+  chat: /data: \[DONE\]\s*$/,
+  messages: /event: message_stop\ndata: \{"type":"message_stop"\}\s*$/,
+  responses: /event: response\.incomplete\n[^\n]*\s*(data: \[DONE\]\s*)?$/,
+  gemini: /"finishReason":"SAFETY"[^\n]*\s*$/,
+}
+
+describe('guards: denials', () => {
+  const rig = new Rig(() => ({ records: { guards } }))
+
+  for (const client of protocols)
+    for (const model of [client, client === 'messages' ? 'chat' : 'messages'] as const) {
+      it(`of a request end it in the error shape of ${client}, and nobody is asked (${model})`, async () => {
+        const before = rig.upstream.requests.length
+        const { status, body, headers } = await rig.ask(client, model, {
+          text: 'Eat the Forbidden  fruit. Eat the FORBIDDEN fruit!',
+        })
+        expect(status, body).to.equal(400)
+        expect(body)
+          .to.contain('Not here.')
+          .and.not.match(/forbidden/i)
+        expect(headers.get('x-gateway-guards')).to.equal('list=denied')
+        expect(rig.upstream.requests.length).to.equal(before)
+        if (client === 'chat')
+          expect(JSON.parse(body)).to.deep.include({
+            error: {
+              message: 'Not here.',
+              type: 'invalid_request_error',
+              param: 'messages[0].content',
+              code: 'content_filter',
+            },
+          })
+      })
+
+      it(`of a whole answer end it as ${client} does, with its usage (${model})`, async () => {
+        rig.upstream.answer({ body: wholeOf[model]({ text: ['A forbidden fruit.'], call: ['{"a":1}'] }) })
+        const { status, body, headers } = await rig.ask(client, model)
+        expect(status, body).to.equal(200)
+        expect(body)
+          .to.match(ends[client])
+          .and.contain('Not here.')
+          .and.not.match(/forbidden|send/)
+        expect(headers.get('x-gateway-guards')).to.equal('list=denied')
+        expect(body).to.match(/"(prompt_tokens|input_tokens|promptTokenCount)":9/)
+      })
+
+      it(`of a stream end it as ${client} does, before the first character (${model})`, async () => {
+        const text = ['I would never eat that which is a forb', 'idden', ' fruit of the tree', ' in the garden']
+        rig.upstream.answer({ frames: streamOf[model]({ text }) })
+        const { status, body, text: given } = await rig.ask(client, model, { stream: true })
+        expect(status, body).to.equal(200)
+        expect(body).to.match(ends[client]).and.match(last[client])
+        expect(given.replaceAll('Not here.', '')).to.satisfy((one: string) => text.join('').startsWith(one), body)
+        expect(body).not.to.match(/forb|idden/)
+        expect(body).not.to.match(/"error":[{]/)
+      })
+
+      it(`of the first words of a stream say the message (${model}, ${client})`, async () => {
+        rig.upstream.answer({ frames: streamOf[model]({ text: ['forbidden', ' fruit'] }) })
+        const { body, text } = await rig.ask(client, model, { stream: true })
+        expect(text, body).to.equal('Not here.')
+        expect(body).to.match(ends[client]).and.match(last[client])
+      })
+
+      it(`of a call let no part of it out (${model}, ${client})`, async () => {
+        const call = ['{"to":"a ', 'forbidden fru', 'it"}']
+        rig.upstream.answer({ frames: streamOf[model]({ call }) })
+        const { body, text } = await rig.ask(client, model, { stream: true })
+        expect(text, body).to.equal('Not here.')
+        expect(body).not.to.match(/send|forbidden/)
+        rig.upstream.answer({ body: wholeOf[model]({ call }) })
+        const whole = await rig.ask(client, model)
+        expect(whole.body)
+          .to.contain('Not here.')
+          .and.not.match(/send|forbidden/)
+      })
+    }
+
+  it('are in the rows, without what was found', async () => {
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['A forbidden fruit.'] }) })
+    const { headers } = await rig.ask('chat', 'chat')
+    const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+    const { guards: told, guarded } = JSON.parse(row.metadata) as { guards: readonly object[]; guarded: string }
+    expect(guarded).to.equal('denied')
+    expect(told[0]).to.include({ name: 'list', kind: 'words', side: 'input', outcome: 'passed', hits: 0, windows: 1 })
+    expect(told[1]).to.include({
+      name: 'list',
+      side: 'output',
+      action: 'deny',
+      outcome: 'denied',
+      hits: 1,
+      shadow: false,
+    })
+    expect(JSON.stringify(row) + rig.gateway.lines.join('')).not.to.match(/forbidden/i)
+    expect(row.output_tokens).to.equal(4)
+  })
+})

@@ -1,0 +1,166 @@
+import { expect } from 'chai'
+import { GateStep } from '../../../plugins/translation/gate-step.ts'
+import { AnswerGate } from '../../../plugins/guards/answer-gate.ts'
+import { GuardedExchange } from '../../../plugins/guards/exchange.ts'
+import { Rule } from '../../../plugins/guards/rule.ts'
+import { TokenTable } from '../../../plugins/guards/token-table.ts'
+import pii from '../../../plugins/guards/pii.ts'
+import secretsKind from '../../../plugins/guards/secrets.ts'
+import { ampleRoom } from '../../../engine/kit.ts'
+import type { Envelope, GenerateEvent, Host, Scope } from '../../../engine/index.ts'
+import { fold } from '../../../engine/stream/fold.ts'
+import { leaks, secrets } from '../../guards/corpus.ts'
+import type { Secret } from '../../guards/corpus.ts'
+
+const scope = {
+  id: 'x',
+  onAbort: () => () => undefined,
+  note: () => undefined,
+  header: () => undefined,
+} as unknown as Scope
+const host = { log: { warn: (fields: object) => expect.fail(JSON.stringify(fields)) } } as unknown as Host
+const request = {
+  body: {},
+  protocol: 'chat',
+  operation: 'generate',
+  model: 'm',
+  stream: true,
+  headers: {},
+} as unknown as Envelope
+
+function ruleOf({ kind, entity }: Pick<Secret, 'kind' | 'entity'>, action: 'mask' | 'deny'): Rule {
+  const declared = kind === 'pii' ? pii : secretsKind
+  const record = {
+    name: 'guard',
+    kind,
+    enabled: true,
+    side: ['input', 'output', 'tool_calls'],
+    roles: ['user'],
+    scope: 'all',
+    reasoning: true,
+    action,
+    mask: 'redact',
+    shadow: false,
+    sample: 1,
+    timeout: '2s',
+    window: { characters: 1_024, time: '500ms', overlap: 256 },
+    message: '',
+    times: 1,
+    feedback: '',
+    default: true,
+    allow_private: false,
+    entities: [entity],
+  } as const
+  return new Rule(record as never, { kind: declared, bounds: undefined, services: () => ({}) })
+}
+
+/** What comes out of a gate for pieces of a text. */
+function given(rule: Rule, pieces: readonly string[], part: 'text' | 'reasoning' | 'call'): string {
+  const around = {
+    host,
+    scope,
+    principal: undefined,
+    exchange: new GuardedExchange(scope, () => undefined),
+    masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable(() => false) }),
+  }
+  const step = new GateStep(
+    new AnswerGate(rule, request, around),
+    {},
+    {
+      isWhole: false,
+      signal: new AbortController().signal,
+      room: ampleRoom,
+      usage: () => undefined,
+      later: () => expect.fail('a judge of known length waits for nothing'),
+    },
+  )
+  const out: GenerateEvent[] = []
+  const item: Extract<GenerateEvent, { type: 'item' }>['item'] =
+    part === 'call'
+      ? { type: 'call', kind: 'function', callId: 'c', name: 'f', input: '' }
+      : part === 'text'
+        ? { type: 'message', role: 'assistant', content: [] }
+        : { type: 'reasoning', parts: [] }
+  const events: GenerateEvent[] = [
+    { type: 'start' },
+    { type: 'item', index: 0, item },
+    ...(part === 'call' ? [] : [{ type: 'part', index: 0, kind: part } as const]),
+    ...pieces.map((text) => ({ type: 'delta', index: 0, text }) as const),
+    { type: 'item-end', index: 0 },
+    { type: 'finish', stop: 'end' },
+  ]
+  for (const event of events) step.pass(event, out)
+  const [only] = fold(out).items
+  if (only === undefined) return ''
+  if (only.type === 'call') return only.input
+  if (only.type === 'reasoning') return only.parts.map(({ text }) => text).join('')
+  return only.type === 'message' ? only.content.map((one) => (one.type === 'text' ? one.text : '')).join('') : ''
+}
+
+describe('plugins/guards: values that are cut over events', () => {
+  const rules = new Map<string, Rule>()
+  const ruleFor = (secret: Secret, action: 'mask' | 'deny') => {
+    const key = `${secret.kind} ${secret.entity} ${action}`
+    const rule = rules.get(key) ?? ruleOf(secret, action)
+    rules.set(key, rule)
+    return rule
+  }
+
+  it('are masked whole, and nothing else is', () => {
+    for (const secret of secrets) {
+      const { before, value, after, entity } = secret
+      const whole = given(ruleFor(secret, 'mask'), [before + value + after], 'text')
+      expect(whole, value).to.equal(`${before}[${entity.toUpperCase()}]${after}`)
+    }
+  })
+
+  it('leak nothing at any split in two', function () {
+    this.timeout(120_000)
+    for (const secret of secrets) {
+      const { before, value, after, entity } = secret
+      const wanted = `${before}[${entity.toUpperCase()}]${after}`
+      const text = before + value + after
+      for (let at = before.length; at <= before.length + value.length; at++)
+        expect(given(ruleFor(secret, 'mask'), [text.slice(0, at), text.slice(at)], 'text')).to.equal(wanted)
+    }
+  })
+
+  it('leak nothing at splits in three, in text, reasoning and arguments', function () {
+    this.timeout(240_000)
+    for (const [number, secret] of secrets.entries()) {
+      const { before, value, after } = secret
+      const part = (['text', 'reasoning', 'call'] as const)[number % 3] as 'text' | 'reasoning' | 'call'
+      const text = part === 'call' ? JSON.stringify({ value: before + value + after }) : before + value + after
+      const start = text.indexOf(before) + before.length
+      const end = text.length - after.length
+      // Every pair of places would be 200 times as many.
+      for (let one = start; one <= end; one++) {
+        const other = one + ((number * 7 + one) % Math.max(1, end - one + 1))
+        const pieces = [text.slice(0, one), text.slice(one, other), text.slice(other)]
+        const out = given(ruleFor(secret, 'mask'), pieces, part)
+        if (leaks(value, out)) expect.fail(`${value} at ${one} and ${other}: ${out}`)
+        if (part === 'call') JSON.parse(out)
+      }
+    }
+  })
+
+  it('end an answer that denies them before their first character', () => {
+    for (const secret of secrets) {
+      const { before, value, after } = secret
+      const text = before + value + after
+      for (let at = before.length; at <= before.length + value.length; at += 5) {
+        const out = given(ruleFor(secret, 'deny'), [text.slice(0, at), text.slice(at)], 'text')
+        const isStart = before.startsWith(out) || out === 'The content was blocked.'
+        expect(isStart, `${value} at ${at}: ${out}`).to.equal(true)
+      }
+    }
+  })
+
+  it('pass letter by letter as they do whole', () => {
+    for (const secret of secrets.slice(0, 64)) {
+      const { before, value, after, entity } = secret
+      const wanted = `${before}[${entity.toUpperCase()}]${after}`
+      expect(given(ruleFor(secret, 'mask'), (before + value + after).split(''), 'text')).to.equal(wanted)
+    }
+  })
+})
