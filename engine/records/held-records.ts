@@ -27,7 +27,8 @@ export function heldRecords(
   }
   return {
     accept<N extends RecordName>(word: N, value: JsonObject) {
-      const type = typeOf(word)
+      const type = registry.records.get(word)
+      if (type === undefined) throw new Error(`there is no type of record "${word}"`)
       const stored = { type: word, name: asText(value['name']), version: 1, value, createdAt: 0, updatedAt: 0 }
       const given = givenRecord(type, stored, value)
       const checked = checkRecords([given], registry, records)

@@ -31,6 +31,8 @@ export interface ToldContent {
 export interface ExchangeFacts {
   /** How difficult smart routing took it to be, and what that saved, in USD. */
   tier?: string
+  /** Name, side, outcome and shadow of each guard that judged. */
+  guards?: readonly JsonObject[]
   savings?: number
 }
 

@@ -53,7 +53,7 @@ export interface ServiceConfiguration {
     code: string,
     message: string,
   ) => void
-  /** Checks a record that a service is about to store, together with the declared records, and fills in defaults. Throws the `GatewayError` that a creation answers, with every finding. */
+  /** Checks a record that a service is about to store or to try, together with the declared records, and fills in defaults. Throws the `GatewayError` that a creation answers, with every finding. */
   readonly accept: <N extends RecordName>(type: N, value: JsonObject) => Records[N]
   /** Lets every service witness the change of such a record, within the transaction of the change. If it rejects, the transaction must fail. Witnesses do not see secrets in the values. */
   readonly witness: (transaction: TableQueries, change: HeldChange, by?: Requester) => Promise<void>
