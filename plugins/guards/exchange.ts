@@ -92,6 +92,13 @@ export class GuardedExchange {
     )
     if (columnWords.has(strongest)) this.#scope.note('guarded', strongest)
     this.#scope.note('guards', this.#told.map(entryText))
+    if (this.#scope.told)
+      this.#scope.told.guards = this.#told.map(({ rule, side, outcome }) => ({
+        name: rule.name,
+        side,
+        outcome,
+        shadow: rule.isShadow,
+      }))
     const named = new Map<string, OutcomeWord>()
     for (const { rule, outcome } of live) {
       const before = named.get(rule.name) ?? 'passed'

@@ -93,7 +93,11 @@ export default defineAction({
 })
 
 function ruleIn(guard: string | JsonObject, guards: Services['guards']): Rule {
-  if (isObject(guard)) return guards.trial({ name: 'trial', ...guard })
+  if (isObject(guard)) {
+    const given = asText(guard['name'])
+    // One that is changed before it is stored has the name of the stored one.
+    return guards.trial({ ...guard, name: given === '' || guards.find(given) ? 'trial' : given })
+  }
   const rule = guards.find(guard)
   if (rule === undefined)
     throw new GatewayError('invalid_reference', { param: 'guard', reason: 'is no guard that is on' })

@@ -18,6 +18,7 @@ export const words = {
   parent: 'parent',
   pipeline: 'pipeline',
   trace_id: 'trace_id',
+  guarded: 'guarded',
 } as const
 
 export type Word = keyof typeof words
@@ -89,6 +90,7 @@ const leavable: QuerySchema = {
   parent: text('Id of the request that it belongs to.'),
   pipeline: text('The pipeline that served it.'),
   trace_id: text('The trace that it is a part of, as 32 hexadecimal digits.'),
+  guarded: { enum: ['denied', 'masked', 'flagged'], description: 'The strongest of what guards did.' },
 }
 
 /** The query parameters of a filter, without its times. */

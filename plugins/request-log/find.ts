@@ -45,6 +45,7 @@ const listed = [
   'tier',
   'tags',
   'trace_id',
+  'guarded',
 ] as const satisfies readonly (keyof RequestsTable)[]
 
 /** A row without the columns that only the details of a request show. */

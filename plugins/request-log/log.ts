@@ -93,6 +93,7 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
     reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
     parent: scope.parent ?? null,
     tier: textOf(scope.notes.get('routing_tier')),
+    guarded: textOf(scope.notes.get('guarded')),
     failedProviders: failedIn(slots, scope),
     traceId: traceIdOf(scope),
     tags: principal?.tags,

@@ -45,6 +45,8 @@ export interface LogRow {
   readonly failedProviders: readonly string[] | undefined
   /** The trace that the exchange is a part of: 32 hexadecimal digits. */
   readonly traceId: string | null
+  /** The strongest of what guards did; null: nothing. */
+  readonly guarded: string | null
   /** Tags of the key. */
   readonly tags: Readonly<Record<string, string>> | undefined
   /** When the row was made, in milliseconds since 1970. */
@@ -111,6 +113,7 @@ export function columnsOf(
     pipeline: row.pipeline,
     failed_providers: row.failedProviders ? JSON.stringify(row.failedProviders) : null,
     trace_id: row.traceId,
+    guarded: row.guarded,
     charged_at: charge?.at ?? null,
     charged_micros: charge?.micros ?? null,
     charged_overrun: charge?.overrun ?? null,

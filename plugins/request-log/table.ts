@@ -46,6 +46,8 @@ export interface RequestsTable {
   failed_providers: string | null
   /** The trace that the exchange is a part of (W3C Trace Context), as 32 hexadecimal digits; null: of none. */
   trace_id: string | null
+  /** The strongest of what guards did: denied, masked, flagged; null: nothing. */
+  guarded: string | null
   /** The charge of the exchange, if it goes with the row: when, micro-USD, and tenths of the estimate. */
   charged_at: number | null
   charged_micros: number | null
@@ -259,6 +261,16 @@ const traces: ServiceMigration = {
   },
 }
 
+/** Few requests are stopped or changed by a guard; somebody looks for them. */
+const guarded: ServiceMigration = {
+  name: '0013-guarded',
+  async up(queries) {
+    await queries.schema.alterTable('requests').addColumn('guarded', 'text').execute()
+    const { sql } = await import('kysely')
+    await sql`create index requests_guarded on requests (at, id) where guarded is not null`.execute(queries)
+  },
+}
+
 export const migrations = [
   table,
   columns,
@@ -271,4 +283,5 @@ export const migrations = [
   failedProviders,
   charges,
   traces,
+  guarded,
 ]

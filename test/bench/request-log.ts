@@ -61,6 +61,7 @@ function rowOf(index: number): RequestsTable {
     pipeline: 'chat-completions',
     failed_providers: null,
     trace_id: null,
+    guarded: null,
     charged_at: null,
     charged_micros: null,
     charged_overrun: null,

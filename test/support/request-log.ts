@@ -65,6 +65,7 @@ export function logRow(id: string, changes: Partial<LogRow> = {}): LogRow {
     pipeline: 'chat-completions',
     failedProviders: undefined,
     traceId: '0af7651916cd43dd8448eb211c80319c',
+    guarded: null,
     laps: [],
     metadata: { times: { call: 90.5 } },
     ...changes,

@@ -340,6 +340,8 @@ export interface Answers {
     reference: string | null
     /** The tier that smart routing chose. */
     tier: string | null
+    /** The strongest of what guards did. */
+    guarded: 'denied' | 'masked' | 'flagged' | null
     /** The tags of the API key. */
     tags: {
       [k: string]: string
@@ -2918,6 +2920,8 @@ export interface RequestsAnswer {
   reference: string | null
   /** The tier that smart routing chose. */
   tier: string | null
+  /** The strongest of what guards did. */
+  guarded: 'denied' | 'masked' | 'flagged' | null
   /** The tags of the API key. */
   tags: {
     [k: string]: string

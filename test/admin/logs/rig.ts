@@ -61,6 +61,7 @@ export function rowWith(id: string, fields: Partial<RequestsTable> = {}): Reques
     pipeline: null,
     failed_providers: null,
     trace_id: null,
+    guarded: null,
     charged_at: null,
     charged_micros: null,
     charged_overrun: null,

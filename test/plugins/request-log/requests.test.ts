@@ -50,6 +50,7 @@ const row: LogRow = {
   ended: 2_006,
   pipeline: 'chat-completions',
   failedProviders: undefined,
+  guarded: null,
   laps: [],
   metadata: {},
 }

@@ -1,0 +1,151 @@
+import { expect } from 'chai'
+import { startAdmin } from '../support/admin.ts'
+import type { AdminGateway } from '../support/admin.ts'
+import { copyPipelines } from '../support/pipelines.ts'
+import type { Pipelines } from '../support/pipelines.ts'
+import { startGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
+
+const ask = (gateway: AdminGateway, text: string, headers: Record<string, string> = {}) =>
+  gateway.post('/v1/chat/completions', { model: 'echo', messages: [{ role: 'user', content: text }] }, headers)
+
+describe('guards: admin', () => {
+  let gateway: AdminGateway
+  before(async () => {
+    gateway = await startAdmin({
+      records: { guards: [{ name: 'fixed', kind: 'words', words: ['nothing'], default: false }] },
+    })
+  })
+  after(() => gateway.close())
+
+  it('makes, changes, tries and deletes a guard, each change at once', async () => {
+    const made = await gateway.asAdmin('POST /api/guards', { name: 'words', kind: 'words', words: ['apple'] })
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    expect(made.body).to.deep.include({
+      name: 'words',
+      kind: 'words',
+      action: 'deny',
+      on_error: 'closed',
+      source: 'database',
+    })
+    expect(made.body['config']).to.deep.include({ words: ['apple'] })
+    expect((await ask(gateway, 'An apple a day')).status).to.equal(400)
+    expect((await ask(gateway, 'A pear a day')).status).to.equal(200)
+    const changed = await gateway.asAdmin('PATCH /api/guards/words', { action: 'mask', config: { words: ['pear'] } })
+    expect(changed.status, JSON.stringify(changed.body)).to.equal(200)
+    const answer = await ask(gateway, 'An apple, a pear')
+    expect(await answer.text()).to.contain('An apple, a [WORDS]')
+    expect(answer.headers.get('x-gateway-guards')).to.equal('words=masked')
+    const tried = await gateway.asAdmin('POST /api/guards/test', { guard: 'words', text: 'a pear' })
+    expect(tried.body).to.deep.include({
+      hit: true,
+      action: 'mask',
+      texts: ['a [WORDS]'],
+      hits: [{ text: 0, start: 2, end: 6, entity: null }],
+    })
+    const trial = { kind: 'pii', action: 'mask', mask: 'token' }
+    const other = await gateway.asAdmin('POST /api/guards/test', { guard: trial, texts: ['ann@example.com', 'b'] })
+    expect(other.body, JSON.stringify(other.body)).to.deep.include({ hit: true, texts: ['<EMAIL_1>', 'b'] })
+    expect((await gateway.asAdmin('DELETE /api/guards/words')).status).to.equal(204)
+    expect((await ask(gateway, 'An apple, a pear')).status).to.equal(200)
+  })
+
+  it('refuses what is wrong, and says where', async () => {
+    const wrong: readonly (readonly [object, string, RegExp])[] = [
+      [{ name: 'x', kind: 'wrods' }, 'kind', /no guard kind "wrods"; did you mean "words"/],
+      [{ name: 'x', kind: 'regex', patterns: ['(a)\\1'] }, 'patterns[0]', /does not compile/],
+      [{ name: 'x', kind: 'regex', patterns: ['(?:(?:a?){50}){20}'] }, 'patterns[0]', /2002 instructions/],
+      [{ name: 'x', kind: 'pii', entities: ['mail'] }, 'entities[0]', /email/],
+      [{ name: 'x', kind: 'pii', words: ['a'] }, 'words', /unknown/i],
+      [{ name: 'x', kind: 'pii', side: ['both'] }, 'side[0]', /input/],
+      [{ name: 'x', kind: 'pii', stream: 'after' }, 'stream', /cannot deny/],
+      [{ name: 'x', kind: 'schema', schema: { type: 'nothing' } }, 'schema', /does not compile/],
+      [{ name: 'x', kind: 'schema', schema: {}, stream: 'window' }, 'stream', /whole answers/],
+      [{ name: 'x', kind: 'pii', action: 'retry', side: ['output'], stream: 'window' }, 'stream', /whole answers/],
+      [{ name: 'x', kind: 'pii', sample: 0.5 }, 'sample', /unjudged/],
+      [{ name: 'x', kind: 'pii', window: { characters: 10, overlap: 10 } }, 'window.overlap', /less than/],
+      [{ name: 'x', kind: 'model', model: 'nobody', question: 'Is it?' }, 'model', /no model named "nobody"/],
+      [{ name: 'fixed', kind: 'pii' }, 'name', /already|declared/],
+      [{ name: 'x', kind: 'webhook', url: 'http://127.0.0.1:9' }, 'url', /private/],
+    ]
+    for (const [body, param, message] of wrong) {
+      const answer = await gateway.asAdmin('POST /api/guards', body)
+      expect(answer.status, JSON.stringify(body)).to.be.oneOf([400, 409, 422])
+      const { error } = answer.body as { readonly error: { readonly message: string; readonly param: string | null } }
+      expect(error.message + JSON.stringify(answer.body['errors'] ?? ''), JSON.stringify(body)).to.match(message)
+      if (!/already|declared/.test(error.message)) expect(error.param, JSON.stringify(answer.body)).to.equal(param)
+    }
+  })
+
+  it('judges the requests of a key by what an admin says', async () => {
+    await gateway.asAdmin('POST /api/guards', { name: 'plum', kind: 'words', words: ['plum'] })
+    const made = await gateway.asAdmin('POST /api/api-keys', { name: 'own', guards: ['fixed'], guards_off: ['plum'] })
+    expect(made.body).to.deep.include({ guards: ['fixed'], guards_off: ['plum'] })
+    const by = { authorization: `Bearer ${String(made.body['key'])}` }
+    expect((await ask(gateway, 'a plum', by)).status).to.equal(200)
+    expect((await ask(gateway, 'nothing', by)).status).to.equal(400)
+    expect((await ask(gateway, 'a plum')).status).to.equal(400)
+    expect((await ask(gateway, 'nothing')).status).to.equal(200)
+    expect((await ask(gateway, 'nothing', { 'x-gateway-guards': 'fixed' })).status).to.equal(400)
+    const unknown = await gateway.asAdmin('POST /api/api-keys', { name: 'other', guards: ['fix'] })
+    expect(unknown.status).to.equal(422)
+    const gone = await gateway.asAdmin('DELETE /api/guards/plum')
+    expect(gone.status).to.be.oneOf([204, 409])
+    await gateway.asAdmin('DELETE /api/guards/plum')
+  })
+
+  it('shows the rows by verdict, and figures per day', async () => {
+    await ask(gateway, 'nothing', { 'x-gateway-guards': 'fixed' })
+    let data: readonly { readonly guarded: string }[] = []
+    await until(async () => {
+      await gateway.rows()
+      const { body } = await gateway.asAdmin('GET /api/logs?guarded=denied')
+      data = body['data'] as typeof data
+      return data.length > 0
+    })
+    expect(data.every(({ guarded }) => guarded === 'denied')).to.equal(true)
+    const { body } = await gateway.asAdmin('GET /api/guards/verdicts?guard=fixed')
+    const rows = body['data'] as readonly { readonly outcome: string; readonly verdicts: number }[]
+    expect(rows.find(({ outcome }) => outcome === 'denied')?.verdicts).to.be.at.least(2)
+    expect((await gateway.asViewer('GET /api/guards/verdicts')).status).to.equal(403)
+    const metrics = await fetch(`${gateway.url}/metrics`, {
+      headers: { authorization: `Bearer ${gateway.admin.token}` },
+    })
+    expect(await metrics.text()).to.match(
+      /sluice_guard_requests_total\{[^}]*guard="fixed"[^}]*outcome="denied"[^}]*\} \d/,
+    )
+  })
+})
+
+describe('guards: pipelines that would pass them over', () => {
+  let pipelines: Pipelines
+  before(async () => {
+    pipelines = await copyPipelines()
+    await pipelines.edit('chat-completions.yaml', '  - guard: { side: input }\n', '')
+  })
+  after(() => pipelines.remove())
+
+  it('are an error that names both, in the file and of a change', async () => {
+    const refused = await startGateway({
+      pipelines: pipelines.folder,
+      records: { guards: [{ name: 'pii', kind: 'pii' }] },
+    }).then(
+      (gateway) => gateway.close(),
+      (error: unknown) => error,
+    )
+    expect(String((refused as Error).message)).to.match(
+      /"chat-completions" would pass over the guard "pii".*add "- guard: \{ side: input \}"/,
+    )
+    const gateway = await startAdmin({ pipelines: pipelines.folder })
+    try {
+      const { status, body } = await gateway.asAdmin('POST /api/guards', { name: 'pii', kind: 'pii' })
+      expect(status).to.equal(422)
+      expect(body['error']).to.deep.include({ code: 'invalid_configuration' })
+      expect(JSON.stringify(body)).to.contain('would pass over the guard \\"pii\\"')
+      const output = await gateway.asAdmin('POST /api/guards', { name: 'pii', kind: 'pii', side: ['output'] })
+      expect(output.status, JSON.stringify(output.body)).to.equal(201)
+    } finally {
+      await gateway.close()
+    }
+  })
+})
