@@ -18,7 +18,9 @@ export function* findPhones(text: string): Generator<Place> {
     const end = endOf(text, at)
     const written = text.slice(at, end)
     const isWhole = !among.alphanumeric(text.charCodeAt(end))
-    if (isWhole && (isInternational(written) || isNational(written))) {
+    // Groups of a longer number, such as that of an account, are none.
+    const goesOn = text[at - 1] === ' ' && among.digit(text.charCodeAt(at - 2))
+    if (isWhole && (isInternational(written) || (!goesOn && isNational(written)))) {
       yield { start: at, end, entity: 'phone' }
       at = end
     } else if (among.digit(code)) at = runAfter(text, at, among.digit) - 1

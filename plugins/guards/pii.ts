@@ -136,10 +136,14 @@ function* findAddresses(text: string): Generator<Place> {
     let end = runAfter(text, colon, ofIp6, 92)
     const after = end
     while (end > colon && (text[end - 1] === '.' || (text[end - 1] === ':' && text[end - 2] !== ':'))) end--
-    if (isIPv6(text.slice(start, end)) && end - start > 2 && !isWithin(text, start, end))
-      yield { start, end, entity: 'ip' }
+    if (isAddress(text.slice(start, end)) && !isWithin(text, start, end)) yield { start, end, entity: 'ip' }
     colon = text.indexOf(':', Math.max(after, colon + 1))
   }
+}
+
+/** Whether it is an IPv6 address, and not a name of a program such as `a::b`. */
+function isAddress(text: string): boolean {
+  return text.length > 5 && /\d/.test(text) && isIPv6(text)
 }
 
 function isOctet(part: string): boolean {

@@ -146,7 +146,8 @@ function valueAfter(text: string, from: number): { readonly start: number; reado
   const last = at + between
   for (; at <= last && at < text.length; at++) {
     if (!among.alphanumeric(text.charCodeAt(at))) continue
-    const end = runAfter(text, at, (code) => among.token(code) || code === 43 || code === 47 || code === 46)
+    let end = runAfter(text, at, (code) => among.token(code) || code === 43 || code === 47 || code === 46)
+    while (text[end - 1] === '.') end--
     const value = text.slice(at, end)
     if (isIrregular(value)) {
       const padded = runAfter(text, end, (code) => code === 61, 2)

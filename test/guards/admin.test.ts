@@ -81,7 +81,7 @@ describe('guards: admin', () => {
     await gateway.asAdmin('POST /api/guards', { name: 'plum', kind: 'words', words: ['plum'] })
     const made = await gateway.asAdmin('POST /api/api-keys', { name: 'own', guards: ['fixed'], guards_off: ['plum'] })
     expect(made.body).to.deep.include({ guards: ['fixed'], guards_off: ['plum'] })
-    const by = { authorization: `Bearer ${String(made.body['key'])}` }
+    const by = { authorization: `Bearer ${made.body['key'] as string}` }
     expect((await ask(gateway, 'a plum', by)).status).to.equal(200)
     expect((await ask(gateway, 'nothing', by)).status).to.equal(400)
     expect((await ask(gateway, 'a plum')).status).to.equal(400)
@@ -133,7 +133,7 @@ describe('guards: pipelines that would pass them over', () => {
       (gateway) => gateway.close(),
       (error: unknown) => error,
     )
-    expect(String((refused as Error).message)).to.match(
+    expect((refused as Error).message).to.match(
       /"chat-completions" would pass over the guard "pii".*add "- guard: \{ side: input \}"/,
     )
     const gateway = await startAdmin({ pipelines: pipelines.folder })

@@ -1,0 +1,217 @@
+import { expect } from 'chai'
+import type { AnyGuard, Found, Judge, Judged, JudgeScope } from '../../../engine/index.ts'
+import length from '../../../plugins/guards/length.ts'
+import { compiled, longestMatch } from '../../../plugins/guards/pattern.ts'
+import pii from '../../../plugins/guards/pii.ts'
+import regex from '../../../plugins/guards/regex.ts'
+import schema from '../../../plugins/guards/schema.ts'
+import secretsKind from '../../../plugins/guards/secrets.ts'
+import words from '../../../plugins/guards/words.ts'
+
+const scope = { places: true, timeout: 1_000 } as JudgeScope
+
+function judgedOf(texts: readonly string[], calls: Judged['tool_calls'] = []): Judged {
+  return {
+    texts: texts.map((text, index) => ({ at: `messages[${index}].content`, role: 'assistant', text, from: 0 })),
+    tool_calls: calls,
+    tools: [],
+    side: 'output',
+    final: true,
+    window: null,
+    request: {
+      id: 'x',
+      protocol: 'chat',
+      operation: 'generate',
+      model: 'm',
+      stream: false,
+      tags: {},
+      end_user: null,
+      headers: {},
+      body: {},
+    },
+  }
+}
+
+function find(kind: AnyGuard, config: object, judged: Judged, services: object = {}): Found {
+  const judge = kind.build(config as never, {} as never, services) as Judge
+  return judge(judged, scope) as Found
+}
+
+/** The texts that a kind finds in a text. */
+function foundIn(kind: AnyGuard, config: object, text: string): readonly string[] {
+  return (find(kind, config, judgedOf([text])).spans ?? []).map(({ start, end }) => text.slice(start, end))
+}
+
+const all = { entities: ['email', 'phone', 'iban', 'credit_card', 'ip', 'us_ssn'] }
+const everySecret = { entities: ['api_key', 'private_key', 'jwt', 'aws', 'github', 'slack'] }
+
+describe('plugins/guards: words', () => {
+  const given = { words: ['straße', 'Ann Lee', 'ab', 'b c'], case: false, whole: true }
+  it('find words and phrases, whatever their case, width and form', () => {
+    expect(foundIn(words, given, 'Ann lee met ANN LEE')).to.deep.equal(['Ann lee', 'ANN LEE'])
+    expect(foundIn(words, given, 'Die STRASSE, die Straße')).to.deep.equal(['Straße'])
+    expect(foundIn(words, { ...given, words: ['café'] }, 'cafe\u0301 und CAFÉ')).to.deep.equal(['cafe\u0301', 'CAFÉ'])
+    expect(foundIn(words, { ...given, words: ['bank'] }, 'Ｂａｎｋ')).to.deep.equal(['Ｂａｎｋ'])
+    expect(foundIn(words, { ...given, case: true }, 'AB ab')).to.deep.equal(['ab'])
+  })
+  it('find whole words alone, if they are to', () => {
+    expect(foundIn(words, given, 'abc ab1 _ab- äab ab')).to.deep.equal(['ab', 'ab'])
+    expect(foundIn(words, { ...given, whole: false }, 'cab')).to.deep.equal(['ab'])
+    expect(foundIn(words, { ...given, words: ['b c', 'c'] }, 'ab c')).to.deep.equal(['c'])
+  })
+  it('know their longest match', () => {
+    expect(words.longest?.({ words: ['abc'], case: false, whole: true })).to.equal(11)
+  })
+  it('take less than 5 ms for 5,000 words and 8 KiB', function () {
+    this.retries(3)
+    const many = Array.from({ length: 5_000 }, (_, index) => `word${index * 7919}x`)
+    const judge = words.build({ words: many, case: false, whole: true }, {} as never) as Judge
+    const judged = judgedOf(['Lorem ipsum dolor sit amet '.repeat(304)])
+    void judge(judged, scope)
+    const started = performance.now()
+    for (let turn = 0; turn < 5; turn++) void judge(judged, scope)
+    expect((performance.now() - started) / 5).to.be.below(5)
+  })
+})
+
+describe('plugins/guards: regular expressions', () => {
+  it('have places with the names of their patterns', () => {
+    const config = { patterns: ['x+', { name: 'order', pattern: 'ORD-\\d{4}' }], flags: 'is', longest: 256 }
+    expect(find(regex, config, judgedOf(['ord-1234 xx'])).spans).to.deep.equal([
+      { text: 0, start: 0, end: 8, entity: 'order' },
+      { text: 0, start: 9, end: 11 },
+    ])
+    expect(find(regex, config, judgedOf(['nothing'])).hit).to.equal(false)
+  })
+  it('never match more than their longest match', () => {
+    const patterns = [
+      'abc',
+      'a{2,5}b',
+      '(?:ab|cde){3}',
+      '[a-z]{4}\\d',
+      '\\bx\\b',
+      'a|bc|def',
+      '(a(b(c)?)?){2}',
+      '\\Qa.b\\E',
+      'x{0,3}y?',
+      '\\p{L}{2}',
+      '[[:alpha:]]{3}',
+      '[]a]{2}',
+      '[^]a]{2}',
+      '(?i:ab)c',
+      '(?P<n>ab){2}',
+      '.{3}',
+      '\\x61\\x{62}',
+      '^ab$',
+    ]
+    const alphabet = 'abcdefxy.]1\u{1F600}'
+    for (const pattern of patterns) {
+      const machine = compiled(pattern, 'is')
+      const longest = longestMatch(pattern)
+      expect(longest, pattern).to.be.below(100)
+      let seed = 7
+      for (let turn = 0; turn < 300; turn++) {
+        let text = ''
+        for (let index = 0; index < 24; index++) {
+          seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+          text += alphabet.split('')[seed % alphabet.length] ?? ''
+        }
+        const matcher = machine.matcher(text)
+        while (matcher.find()) expect(matcher.end() - matcher.start(), `${pattern} in ${text}`).to.be.at.most(longest)
+      }
+    }
+    for (const pattern of ['a+', 'a*b', '(ab){2,}', '(?:a+)?', 'a)'])
+      expect(longestMatch(pattern), pattern).to.equal(Infinity)
+  })
+  it('compile without look-around and back references alone', () => {
+    for (const pattern of ['(?=a)b', '(?<=a)b', '(a)\\1', '[a-'])
+      expect(() => compiled(pattern, 'is'), pattern).to.throw()
+  })
+})
+
+describe('plugins/guards: data of persons', () => {
+  it('are found in their usual forms', () => {
+    const found: Readonly<Record<string, string>> = {
+      'Mail ann.lee+x@mail.example.co.uk.': 'ann.lee+x@mail.example.co.uk',
+      'Call +49 30 1234567 now': '+49 30 1234567',
+      'Call +14155550123!': '+14155550123',
+      'Call (415) 555-0123': '(415) 555-0123',
+      'Call 415-555-0123': '415-555-0123',
+      'Ruf 030/1234567': '030/1234567',
+      'IBAN DE89 3704 0044 0532 0130 00 bitte': 'DE89 3704 0044 0532 0130 00',
+      'iban GB82WEST12345698765432': 'GB82WEST12345698765432',
+      'Card 4111 1111 1111 1111.': '4111 1111 1111 1111',
+      'Card 378282246310005': '378282246310005',
+      'From 192.168.0.17:80': '192.168.0.17',
+      'From 2001:db8::ff00:42:8329.': '2001:db8::ff00:42:8329',
+      'SSN 123-45-6789': '123-45-6789',
+    }
+    for (const [text, value] of Object.entries(found)) expect(foundIn(pii, all, text), text).to.deep.equal([value])
+  })
+  it('are not found in what only looks like them', () => {
+    const others = [
+      'Card 4111 1111 1111 1112',
+      'Number 12345678901234567890',
+      'IBAN DE89 3704 0044 0532 0130 01',
+      'Version 1.2.3.4.5 and 300.1.2.3',
+      'Date 2026-11-27, 27.11.2026, 12:34:56',
+      'SSN 000-12-3456 and 666-12-3456 and 123-00-6789',
+      'user@localhost and @name and a@b',
+      'Digits 5551234567 alone',
+      'Path a::b and std::vector',
+      'Order 1234-567-89 and 123-45-67890',
+      'The year 1999 to 2024',
+    ]
+    for (const text of others) expect(foundIn(pii, all, text), text).to.deep.equal([])
+  })
+})
+
+describe('plugins/guards: secrets', () => {
+  const key = 'kJ8f2LmQ9xZr4TvB7nWc1YpD'
+  it('are found by their vendors, or beside a word', () => {
+    const found: Readonly<Record<string, string>> = {
+      [`use sk-ant-api03-${key} here`]: `sk-ant-api03-${key}`,
+      [`token ghp_${key}${key.slice(0, 12)}.`]: `ghp_${key}${key.slice(0, 12)}`,
+      'id AKIAIOSFODNN7EXAMPLE': 'AKIAIOSFODNN7EXAMPLE',
+      [`api_key = "${key}"`]: key,
+      [`"password": "${key}",`]: key,
+      [`the key is ${key}`]: key,
+      'jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9':
+        'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9',
+    }
+    for (const [text, value] of Object.entries(found))
+      expect(foundIn(secretsKind, everySecret, text), text).to.deep.equal([value])
+  })
+  it('are not found in ordinary text', () => {
+    const others = [
+      'the key to understanding internationalization',
+      'keyboard shortcuts: ctrl-alt-delete',
+      `hash ${key}`,
+      'sk-learn and sk-aaaaaaaaaaaaaaaaaaaaaaaa',
+      'https://example.com/secret/of/happiness',
+      'a token of appreciation for everybody here',
+    ]
+    for (const text of others) expect(foundIn(secretsKind, everySecret, text), text).to.deep.equal([])
+  })
+})
+
+describe('plugins/guards: schemas and lengths', () => {
+  it('find answers and arguments that do not fit', () => {
+    const form = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } }
+    expect(find(schema, { schema: form }, judgedOf(['{"a":', '1}'])).hit).to.equal(false)
+    expect(find(schema, { schema: form }, judgedOf(['{"a":"1"}'])).hit).to.equal(true)
+    expect(find(schema, { schema: form }, judgedOf(['no JSON'])).hit).to.equal(true)
+    const call = (input: string) => judgedOf([], [{ id: 'c', name: 'f', arguments: input }])
+    expect(find(schema, { schema: form, tool: 'f' }, call('{"a":1}')).hit).to.equal(false)
+    expect(find(schema, { schema: form, tool: 'f' }, call('{}')).hit).to.equal(true)
+    expect(find(schema, { schema: form, tool: 'g' }, call('{}')).hit).to.equal(false)
+  })
+  it('find what is too long', () => {
+    const services = { tokens: { ofBytes: (bytes: number) => Math.ceil(bytes / 4) } }
+    const of = (config: object, text: string) => find(length, config, judgedOf([text]), services)
+    expect(of({ max_characters: 3 }, 'abc').hit).to.equal(false)
+    expect(of({ max_characters: 3 }, 'abcd')).to.deep.equal({ hit: true, category: 'characters' })
+    expect(of({ max_tokens: 2 }, 'a'.repeat(9))).to.deep.equal({ hit: true, category: 'tokens' })
+    expect(of({ max_tokens: 3 }, 'a'.repeat(9)).hit).to.equal(false)
+  })
+})
