@@ -84,7 +84,8 @@ export async function openOwnServices(
   return { ...views, stores, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-const nothingRuns = () => Promise.reject(new Error('the command names no pipelines'))
+/** In place of running pipelines, for a command that names none. */
+export const nothingRuns: CommandOutput['dispatch'] = () => Promise.reject(new Error('the command names no pipelines'))
 
 /** These services, and all services they use. */
 function usedBy(names: readonly string[], { services }: Registry): ReadonlyMap<string, AnyService> {

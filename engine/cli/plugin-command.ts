@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
+import { defaultConfigFile } from '../config/shipped.ts'
 import { secretsOf } from '../records/secrets.ts'
 import { soundPart } from './sound-part.ts'
 import type { Source } from '../config/source.ts'
@@ -8,38 +12,66 @@ import { validator } from '../config/validate.ts'
 import { loadConfiguration } from '../live/load-configuration.ts'
 import { refusedByService } from '../live/views.ts'
 import { makeLog } from '../telling/log.ts'
-import type { AnyCommand } from '../spec/command.ts'
+import type { AnyCommand, CommandOutput } from '../spec/command.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { Refusal } from '../spec/error.ts'
 import { Secrets } from '../secrets/redaction.ts'
-import { openOwnServices } from './own-services.ts'
+import { nothingRuns, openOwnServices } from './own-services.ts'
 import type { OpenOwn } from './own-services.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
 /** Runs a plugin's command, with its services opened for the configuration. Returns the exit code. */
 export function runCommand(
-  { name }: AnyCommand,
+  declared: AnyCommand,
   given: JsonObject,
   options: CommonOptions,
   terminal: Terminal,
 ): Promise<number> {
+  const { name } = declared
   const find = ({ commands }: Registry) => {
     const command = commands.get(name)
     return command && { command, uses: command.uses, pipelines: command.pipelines }
   }
-  return withServices(find, { ...options, partly: true }, terminal, async ({ command }, views) => {
+  const output = { ...terminal, json: options.json, inFolder: opener(terminal) }
+  const run = async (command: AnyCommand, services: object, dispatch: CommandOutput['dispatch']) => {
     const checked = checkedOptions(command, given)
     try {
-      return await command.run(checked, views.of(command.uses), {
-        ...terminal,
-        json: options.json,
-        dispatch: views.dispatch,
-      })
+      return await command.run(checked, services, { ...output, dispatch })
     } catch (error) {
       throw error instanceof Refusal ? new WrongUse(error.message) : error
     }
-  })
+  }
+  if (declared.uses.length + declared.pipelines.length === 0) return run(declared, {}, nothingRuns)
+  return withServices(find, { ...options, partly: true }, terminal, ({ command }, views) =>
+    run(command, views.of(command.uses), views.dispatch),
+  )
+}
+
+/** Opens services for the configuration of another folder, with the variables of its `.env`. */
+function opener(terminal: Terminal): CommandOutput['inFolder'] {
+  return async (folder, uses, work, variables = {}) => {
+    const text = await readFile(join(folder, '.env'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return ''
+      throw error
+    })
+    const environment = { ...parseEnv(text), ...terminal.environment, ...variables }
+    const findings: string[] = []
+    const there = { ...terminal, environment, folder, error: (line: string) => void findings.push(line) }
+    const options = { config: defaultConfigFile, json: true }
+    let done: { readonly result: Awaited<ReturnType<typeof work>> } | undefined
+    await withServices(
+      () => ({ uses, pipelines: [] }),
+      options,
+      there,
+      async (_found, views) => {
+        done = { result: await work(views.of(uses) as Parameters<typeof work>[0]) }
+        return 0
+      },
+    )
+    if (done === undefined) throw new Refusal(findings.join('\n'))
+    return done.result
+  }
 }
 
 /**

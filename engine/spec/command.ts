@@ -17,6 +17,19 @@ export interface CommandOutput {
   readonly style: (format: Style, text: string) => string
   /** The folder to which relative paths refer. */
   readonly folder: string
+  /** The environment variables. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /**
+   * Opens services for another configuration, that of a folder, and runs `work` with their views. Rejects with a
+   * `Refusal` for a configuration that cannot be used.
+   * @param variables take precedence over the environment, and that over the `.env` of the folder
+   */
+  readonly inFolder: <U extends ServiceName, R>(
+    folder: string,
+    uses: readonly U[],
+    work: (services: Views<U>) => Promise<R>,
+    variables?: Readonly<Record<string, string>>,
+  ) => Promise<R>
   /** Runs one of the command's `pipelines`, like `host.dispatch`. Rejects for a command that has none. */
   readonly dispatch: (pipeline: string, given: Readonly<Partial<Slots>>) => Promise<Dispatched>
   /** Aborted when standard output is closed, so that a command that runs indefinitely can stop. */
@@ -48,7 +61,10 @@ export interface CommandParts<S, U extends ServiceName> {
   /** Properties given by position. */
   readonly arguments?: readonly (keyof ConfigOf<S> & string)[]
   readonly words?: { readonly [O in keyof ConfigOf<S> & string]?: OptionWords }
-  /** Services whose views it gets. This process opens instances of its own, next to those of running gateways. */
+  /**
+   * Services whose views it gets. This process opens instances of its own, next to those of running gateways. A command
+   * without services and pipelines reads no configuration and opens no database.
+   */
   readonly uses?: readonly U[]
   /** Pipelines that it runs. They are built in this process, with the services that they use. */
   readonly pipelines?: readonly string[]
