@@ -1,0 +1,203 @@
+import { stringify } from 'yaml'
+import type { Json, JsonObject } from '../../engine/index.ts'
+import { isVirtual, mapTexts } from '../../engine/kit.ts'
+import { textOf } from './tree.ts'
+import type { Node } from './tree.ts'
+
+/** A provider that is being made. */
+export interface DraftProvider {
+  readonly name: string
+  readonly record: Record<string, Json>
+  /** Protocols that its models need. */
+  readonly needs: Set<string>
+}
+
+/** A place of a model that is being made. */
+export interface DraftPlace {
+  readonly provider: string
+  readonly upstream: string
+  weight?: number
+}
+
+/** A model that is being made. */
+export interface DraftModel {
+  readonly name: string
+  readonly places: DraftPlace[]
+  readonly aliases: string[]
+  readonly fallbacks: string[]
+  /** Further fields of its record. */
+  readonly fields: Record<string, Json>
+}
+
+const variableName = /^[A-Za-z_]\w*$/
+
+/** The name of a variable in LiteLLM's way of writing; undefined: it is none. */
+export function litellmVariable(text: string): string | undefined {
+  const [, name] = /^os\.environ\/(\w+)$/.exec(text) ?? []
+  return name !== undefined && variableName.test(name) ? name : undefined
+}
+
+/** The configuration that is being made. */
+export class Draft {
+  readonly providers = new Map<string, DraftProvider>()
+  readonly models = new Map<string, DraftModel>()
+  readonly mcpServers: JsonObject[] = []
+  readonly apiKeys: JsonObject[] = []
+  /** Sections of `server_config`, by dotted path. */
+  readonly settings = new Map<string, Json>()
+  /** Own pipelines by their file names. */
+  readonly pipelines = new Map<string, string>()
+  /** What goes into `.env`: secrets that stood in the files, and variables that they set. */
+  readonly environment = new Map<string, string>()
+  /** Every variable that the configuration reads. */
+  readonly variables = new Set<string>()
+  /** Names that no secret may get, because something else has them. */
+  readonly reserved = new Set<string>()
+  readonly #secrets = new Map<string, string>()
+  readonly #variableOf: (text: string) => string | undefined
+
+  /** @param variableOf the variable that a text of the files stands for; undefined: it is a text */
+  constructor(variableOf: (text: string) => string | undefined) {
+    this.#variableOf = variableOf
+  }
+
+  /** A variable, for a file of the gateway. */
+  variable(name: string): string {
+    this.variables.add(name)
+    return `\${${name}}`
+  }
+
+  /** A text, for a file of the gateway; one that stands for a variable becomes that. */
+  text(node: Node): string {
+    const given = textOf(node) ?? ''
+    const variable = this.#variableOf(given)
+    return variable === undefined ? escaped(given) : this.variable(variable)
+  }
+
+  /** Whether a value stands in a variable. */
+  isVariable(node: Node | undefined): boolean {
+    return this.#variableOf(textOf(node) ?? '') !== undefined
+  }
+
+  /** A secret as a variable. One that stands in the file gets a variable of this name, or the next free one. */
+  secret(node: Node, wanted: string): string {
+    const given = textOf(node) ?? ''
+    const variable = this.#variableOf(given)
+    return this.variable(variable ?? this.keep(given, wanted))
+  }
+
+  /** Puts a secret into `.env`. Returns its variable, which is the same for the same secret. */
+  keep(secret: string, wanted: string): string {
+    const name = wanted
+      .toUpperCase()
+      .replaceAll(/[^A-Z0-9]+/g, '_')
+      .replace(/^(?=\d)/, '_')
+    const known = this.#secrets.get(`${name}\n${secret}`)
+    if (known !== undefined) return known
+    const isFree = (one: string) => !this.reserved.has(one) && !this.environment.has(one)
+    let free = name
+    for (let number = 2; !isFree(free); number += 1) free = `${name}_${number}`
+    this.#secrets.set(`${name}\n${secret}`, free)
+    this.environment.set(free, secret)
+    return free
+  }
+
+  /** The provider with these fields, made if there is none; its name is that of its vendor. */
+  provider(vendor: string, record: Record<string, Json>): DraftProvider {
+    const key = JSON.stringify([vendor, record])
+    const known = this.providers.get(key)
+    if (known) return known
+    const base = vendor.replaceAll(/[\s_]+/g, '-')
+    const taken = new Set([...this.providers.values()].map(({ name }) => name))
+    const made = { name: freeName(base, taken), record, needs: new Set<string>() }
+    this.providers.set(key, made)
+    return made
+  }
+
+  /** The model of a name, made if there is none. */
+  model(name: string): DraftModel {
+    const known = this.models.get(name)
+    if (known) return known
+    const made: DraftModel = { name, places: [], aliases: [], fallbacks: [], fields: {} }
+    this.models.set(name, made)
+    return made
+  }
+
+  /** A name that a model may have: without spaces, and none of the virtual models. */
+  modelName(given: string): string {
+    const name = given.trim().replaceAll(/\s+/g, '-').slice(0, 256)
+    return isVirtual(name) ? `${name}-model` : name
+  }
+
+  /** Sets a setting unless something has set it. Returns whether it did. */
+  set(path: string, value: Json): boolean {
+    if (this.settings.has(path)) return false
+    this.settings.set(path, value)
+    return true
+  }
+
+  /** The configuration file. The same input gives the same bytes. */
+  toYaml(from: string): string {
+    const document: Record<string, Json> = {
+      providers: [...this.providers.values()].map(({ name, record }) => ({ name, ...record })),
+      models: [...this.models.values()].filter(({ places }) => places.length > 0).map(modelRecord),
+      ...(this.mcpServers.length > 0 ? { mcp_servers: this.mcpServers } : {}),
+      ...(this.apiKeys.length > 0 ? { api_keys: this.apiKeys } : {}),
+      ...(this.settings.size > 0 ? { server_config: this.#sections() } : {}),
+    }
+    const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })
+    return [`# Made of ${from} by "sluice import". What differs: ../import-report.md`, text].join('\n')
+  }
+
+  #sections(): JsonObject {
+    const sections: Record<string, Json> = {}
+    for (const [path, value] of [...this.settings].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+      const steps = path.split('.')
+      const last = steps.pop() ?? ''
+      const place = steps.reduce<Record<string, Json>>(
+        (inside, step) => (inside[step] ??= {}) as Record<string, Json>,
+        sections,
+      )
+      place[last] = value
+    }
+    return sections
+  }
+}
+
+/** A text that a configuration file takes as it is. */
+export function escaped(text: string): string {
+  return text.replaceAll('${', '$${')
+}
+
+/** A value whose texts a configuration file takes as they are. */
+export function escapedIn(value: Json): Json {
+  return mapTexts(value, escaped)
+}
+
+/** A name that is not taken: the wanted one, or with the next number. */
+export function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(wanted)) return wanted
+  let number = 2
+  while (taken.has(`${wanted}-${number}`)) number += 1
+  return `${wanted}-${number}`
+}
+
+function modelRecord({ name, places, aliases, fallbacks, fields }: DraftModel): JsonObject {
+  const upstreamOf = ({ upstream }: DraftPlace) =>
+    upstream === name || (name.endsWith('*') && upstream === '*') ? {} : { upstream_model: escaped(upstream) }
+  const [first, ...others] = places
+  const one = first === undefined ? {} : { provider: first.provider, ...upstreamOf(first) }
+  // The own place of a model has no weight.
+  const several = places.map((place) => ({
+    provider: place.provider,
+    upstream_model: escaped(place.upstream),
+    ...(place.weight === undefined ? {} : { weight: place.weight }),
+  }))
+  return {
+    name: escaped(name),
+    ...(others.length === 0 ? one : { deployments: several }),
+    ...(aliases.length > 0 ? { aliases: aliases.map(escaped) } : {}),
+    ...fields,
+    ...(fallbacks.length > 0 ? { fallbacks: fallbacks.map(escaped) } : {}),
+  }
+}
