@@ -1,0 +1,296 @@
+import type { Json } from '../../engine/index.ts'
+import { printDuration } from '../../engine/kit.ts'
+import { escaped } from './draft.ts'
+import type { Draft, DraftProvider } from './draft.ts'
+import { PriceList, isPrice, pricePlace } from './pricing.ts'
+import type { Report } from './report.ts'
+import { isEmpty, itemsOf, membersOf, numberOf, textOf } from './tree.ts'
+import type { Node } from './tree.ts'
+import { addressFor, unspokenBecause, upstreamName, vendorOf, vendors } from './vendors.ts'
+import type { Vendor } from './vendors.ts'
+
+/** Parameters of requests, which LiteLLM lets a deployment have. */
+const requestParameters =
+  /^(?:temperature|top_p|top_k|max_tokens|max_completion_tokens|n|stop|seed|presence_penalty|frequency_penalty|logit_bias|response_format|tools|tool_choice|functions|thinking|reasoning_effort|reasoning|verbosity|user|extra_body|stream|stream_options|modalities|audio|metadata|prompt|messages|input_type|dimensions|encoding_format|keep_alive|num_ctx|safety_settings|service_tier)$/
+
+const defaults = 'set defaults in a pipeline: docs/recipes/defaults.yaml'
+/** What is said of limits of a deployment. */
+export const noLimits = 'deployments have no limits; limit the keys (rate_limit), or the gateway (rate_limits.server)'
+
+/** What is said of parameters of a deployment that have no place. */
+const lostParameters: Readonly<Record<string, string>> = {
+  additional_drop_params: defaults,
+  allowed_openai_params: 'the gateway passes on what the protocol of the provider has; nothing need be allowed',
+  tags: 'requests are not routed by tags; give the models names of their own, and keys lists of models',
+  max_budget: 'deployments have no budgets; give budgets to keys, or to the gateway (rate_limits.budget)',
+  budget_duration: 'deployments have no budgets; give budgets to keys, or to the gateway (rate_limits.budget)',
+  silent_model: 'nothing is sent to a second model; compare models by "sluice route"',
+  mock_response: 'use a provider of type echo',
+  max_retries: 'tries are counted for a request as a whole: resilience.retries.tries',
+  max_parallel_requests: `${noLimits}; max_connections of a provider bounds its connections`,
+  aws_role_name: 'use access keys, or an API key of Bedrock',
+  aws_session_name: 'use access keys, or an API key of Bedrock',
+  aws_profile_name: 'use access keys, or an API key of Bedrock',
+  aws_web_identity_token: 'use access keys, or an API key of Bedrock',
+  aws_sts_endpoint: 'use access keys, or an API key of Bedrock',
+  azure_ad_token_provider: 'use an API key, or a token with auth: bearer',
+  tenant_id: 'use an API key, or a token with auth: bearer',
+  client_id: 'use an API key, or a token with auth: bearer',
+  client_secret: 'use an API key, or a token with auth: bearer',
+  azure_scope: 'use an API key, or a token with auth: bearer',
+  azure_username: 'use an API key, or a token with auth: bearer',
+  azure_password: 'use an API key, or a token with auth: bearer',
+  use_in_pass_through: 'requests are not passed through to vendors',
+  litellm_trace_id: 'requests have ids of their own',
+  cache_control_injection_points: 'request_policy.prompt_caching marks what vendors may cache',
+  guardrails: 'there are no guards yet; a stage of your own may refuse or change requests',
+  ssl_verify: 'certificates are always verified; NODE_EXTRA_CA_CERTS adds an authority',
+}
+
+/** Where parameters may come from: those of the deployment go first. */
+type Parameters = ReadonlyMap<string, Node>
+
+/** What a deployment says, beside where it is. */
+export interface Deployment {
+  readonly provider: DraftProvider
+  readonly upstream: string
+  readonly prices: PriceList
+}
+
+interface Needed {
+  readonly draft: Draft
+  readonly report: Report
+  /** Whether a value was sealed, and could not be opened. */
+  readonly isUnopened: (node: Node) => boolean
+}
+
+/** Reads `litellm_params` of a deployment. Undefined: it is lost, and the report says why. */
+export function readDeployment(entry: Node, parameters: Parameters, needed: Needed): Deployment | undefined {
+  const { draft, report } = needed
+  const model = parameters.get('model')
+  const name = textOf(model)
+  const lose = (why: string) => {
+    report.lost(entry, why, 'client')
+    return undefined
+  }
+  if (model === undefined || name === undefined) return lose('it names no model: litellm_params.model')
+  if (draft.isVariable(model)) return lose('the name of its model stands in a variable; write the name itself')
+  const custom = textOf(parameters.get('custom_llm_provider'))
+  const found = vendorOf(name, custom)
+  const vendor = vendors.get(found.vendor)
+  if (vendor === undefined) return lose(unspokenBecause(found.vendor) ?? '')
+  const { upstream, region } = upstreamName(found)
+  if (upstream.slice(0, -1).includes('*')) return lose('"*" may stand at the end of a name only')
+  const reader = new ProviderReader(found.vendor, vendor, parameters, needed)
+  const provider = reader.read(region)
+  if (vendor.advice === undefined) report.mapped(model, 'models[].upstream_model')
+  else report.changed(model, vendor.advice, 'models[].upstream_model', 'client')
+  const customNode = parameters.get('custom_llm_provider')
+  if (customNode) report.mapped(customNode, 'models[].provider')
+  const prices = new PriceList()
+  for (const [key, node] of parameters) readRest(key, node, prices, report)
+  return { provider, upstream, prices }
+}
+
+/** Speaks of parameters that do not say where the deployment is. */
+function readRest(key: string, node: Node, prices: PriceList, report: Report): void {
+  if (report.has(node)) return
+  if (isEmpty(node)) return report.default(node, 'says nothing')
+  if (isPrice(key)) return readPrice(key, node, prices, report)
+  // Weights are read with those of the other places, headers one by one.
+  if (['weight', 'rpm', 'tpm', 'extra_headers', 'default_headers', 'litellm_credential_name'].includes(key)) return
+  if (key === 'api_version') return report.default(node, 'has no effect there')
+  if (/^aws_(?:access_key_id|secret_access_key|session_token)$/.test(key))
+    return report.default(node, 'api_key goes first')
+  if (key === 'drop_params' || key === 'modify_params') return report.default(node, 'translation drops and tells')
+  if (key === 'merge_reasoning_content_in_choices') return report.lost(node, 'reasoning stands in fields of its own')
+  const isLimit = ['max_parallel_requests', 'max_budget'].includes(key)
+  if (Object.hasOwn(lostParameters, key))
+    return report.lost(node, lostParameters[key] ?? '', isLimit ? 'limit' : undefined)
+  if (key.startsWith('vertex_')) return report.lost(node, 'use provider type gemini with an API key')
+  if (requestParameters.test(key)) return report.lost(node, defaults)
+  report.lost(node, 'there is no such setting of a provider or a model')
+}
+
+/** Adds a price to the list of its model. */
+export function readPrice(key: string, node: Node, prices: PriceList, report: Report): void {
+  const place = pricePlace(key)
+  if (place === undefined) return report.lost(node, 'there is no such price; the usual one counts')
+  const added = prices.add(node, place)
+  if (added === undefined) return report.lost(node, 'is no amount of money')
+  if (added.exact) return report.mapped(node, `models[].${added.to}`)
+  report.changed(node, 'prices have at most nine decimals', `models[].${added.to}`)
+}
+
+/** Reads what says where a deployment is and how to speak to it. */
+class ProviderReader {
+  readonly #vendor: Vendor
+  readonly #name: string
+  readonly #parameters: Parameters
+  readonly #draft: Draft
+  readonly #report: Report
+  readonly #record: Record<string, Json> = {}
+  readonly #isUnopened: Needed['isUnopened']
+
+  constructor(name: string, vendor: Vendor, parameters: Parameters, { draft, report, isUnopened }: Needed) {
+    this.#name = name
+    this.#vendor = vendor
+    this.#parameters = parameters
+    this.#draft = draft
+    this.#report = report
+    this.#isUnopened = isUnopened
+  }
+
+  read(region: string | undefined): DraftProvider {
+    const { type, preset } = this.#vendor
+    this.#record['type'] = type
+    if (preset !== undefined) this.#record['preset'] = preset
+    this.#address()
+    if (type === 'bedrock') this.#bedrock(region)
+    else this.#key()
+    if (type === 'azure') this.#azure()
+    this.#headers()
+    this.#timeouts()
+    // It is off until the variable of its key is set by hand.
+    if ([...this.#parameters.values()].some(this.#isUnopened)) this.#record['enabled'] = false
+    return this.#draft.provider(this.#name.replace(/_chat$|_converse$/, ''), this.#record)
+  }
+
+  /** A parameter that says something. */
+  #given(...names: readonly string[]): Node | undefined {
+    return names.map((name) => this.#parameters.get(name)).find((node) => textOf(node) !== undefined)
+  }
+
+  #word(field: string): string {
+    return `${this.#name}_${field}`
+  }
+
+  #address(): void {
+    const { base, baseVariable, type } = this.#vendor
+    const node = this.#given('api_base', 'base_url', ...(type === 'bedrock' ? ['aws_bedrock_runtime_endpoint'] : []))
+    if (node === undefined) {
+      if (base !== undefined) this.#record['base_url'] = base
+      else if (baseVariable !== undefined) this.#record['base_url'] = this.#draft.variable(baseVariable)
+      return
+    }
+    this.#report.mapped(node, 'providers[].base_url')
+    if (this.#draft.isVariable(node)) this.#record['base_url'] = this.#draft.text(node)
+    else {
+      const address = addressFor(this.#name, this.#vendor, textOf(node) ?? '')
+      const url = URL.parse(address)
+      const isSecret = url !== null && (url.username !== '' || url.password !== '' || url.search !== '')
+      this.#record['base_url'] = isSecret
+        ? this.#draft.variable(this.#draft.keep(address, this.#word('base_url')))
+        : escaped(address)
+    }
+    // Another address is another server of the same protocol.
+    if (type === 'native' && this.#record['base_url'] !== base) this.#record['type'] = 'compatible'
+  }
+
+  #key(): void {
+    const token = this.#vendor.type === 'azure' ? this.#given('azure_ad_token') : undefined
+    const node = token ?? this.#given('api_key')
+    const { variable } = this.#vendor
+    if (node) this.#record['api_key'] = this.#draft.secret(node, this.#word('api_key'))
+    else if (variable !== undefined) this.#record['api_key'] = this.#draft.variable(variable)
+    if (node) this.#report.mapped(node, 'providers[].api_key')
+    if (token) this.#record['auth'] = 'bearer'
+    const unused = token && this.#parameters.get('api_key')
+    if (unused) this.#report.default(unused, 'azure_ad_token goes first')
+  }
+
+  #azure(): void {
+    const node = this.#given('api_version')
+    if (node === undefined) return
+    const text = textOf(node) ?? ''
+    if (this.#draft.isVariable(node) || /^\d{4}-\d\d-\d\d(?:-[\w.]+)?$/.test(text)) {
+      this.#record['api_version'] = this.#draft.text(node)
+      return this.#report.mapped(node, 'providers[].api_version')
+    }
+    if (['latest', 'preview', 'v1'].includes(text))
+      return this.#report.default(node, 'without api_version, /v1/ is used')
+    this.#report.changed(node, 'is no version of the API, so /v1/ is used')
+  }
+
+  #bedrock(region: string | undefined): void {
+    const fields = {
+      region: ['aws_region_name', 'AWS_REGION_NAME'],
+      access_key_id: ['aws_access_key_id', 'AWS_ACCESS_KEY_ID'],
+      secret_access_key: ['aws_secret_access_key', 'AWS_SECRET_ACCESS_KEY'],
+    } as const
+    const isKeyed = this.#given('api_key') !== undefined
+    if (isKeyed) this.#key()
+    for (const [field, [parameter, variable]] of Object.entries(fields)) {
+      const node = this.#given(parameter)
+      const isRegion = field === 'region'
+      if (isKeyed && !isRegion) continue
+      if (node) {
+        this.#record[field] = isRegion ? this.#draft.text(node) : this.#draft.secret(node, this.#word(field))
+        this.#report.mapped(node, `providers[].${field}`)
+      } else this.#record[field] = (isRegion ? region : undefined) ?? this.#draft.variable(variable)
+    }
+    const session = this.#given('aws_session_token')
+    if (session && !isKeyed) {
+      this.#record['session_token'] = this.#draft.secret(session, this.#word('session_token'))
+      this.#report.mapped(session, 'providers[].session_token')
+    }
+  }
+
+  #headers(): void {
+    const headers: Record<string, Json> = {}
+    const organization = this.#given('organization')
+    if (organization) {
+      headers['openai-organization'] = this.#draft.text(organization)
+      this.#report.mapped(organization, 'providers[].headers.openai-organization')
+    }
+    for (const list of [this.#parameters.get('extra_headers'), this.#parameters.get('default_headers')]) {
+      for (const [name, node] of membersOf(list)) {
+        if (!/^[\w!#$%&*+.^`|~-]+$/.test(name) || node.kind !== 'leaf' || /[\r\n]/.test(node.text))
+          this.#report.lost(node, 'is no header')
+        else {
+          headers[name] = isSecretName(name) ? this.#draft.secret(node, this.#word(name)) : this.#draft.text(node)
+          this.#report.mapped(node, 'providers[].headers')
+        }
+      }
+    }
+    if (Object.keys(headers).length > 0) this.#record['headers'] = headers
+  }
+
+  #timeouts(): void {
+    const timeouts: Record<string, Json> = {}
+    for (const [parameter, field] of [
+      ['timeout', 'total'],
+      ['stream_timeout', 'first_byte'],
+    ] as const) {
+      const node = this.#given(parameter)
+      if (node === undefined) continue
+      const text = secondsAsDuration(node)
+      if (text === undefined) this.#report.lost(node, 'is no number of seconds')
+      else {
+        timeouts[field] = text
+        this.#report.mapped(node, `providers[].timeouts.${field}`)
+      }
+    }
+    if (Object.keys(timeouts).length > 0) this.#record['timeouts'] = timeouts
+  }
+}
+
+/** Whether the value of a field or header of this name is a secret. */
+export function isSecretName(name: string): boolean {
+  return /key|token|password|passwd|secret|auth|credential|cookie/i.test(name)
+}
+
+/** A number of seconds as a duration; undefined: it is none. */
+export function secondsAsDuration(node: Node | undefined): string | undefined {
+  const seconds = numberOf(node)
+  if (seconds === undefined || seconds < 0 || seconds > 31_536_000) return undefined
+  return printDuration(Math.max(1, Math.round(seconds * 1000)))
+}
+
+/** The texts in a list, of which the items have the places. */
+export function textsIn(node: Node | undefined): readonly (readonly [string, Node])[] {
+  return itemsOf(node).flatMap((item) => {
+    const text = textOf(item)
+    return text === undefined ? [] : [[text, item] as const]
+  })
+}
