@@ -12,6 +12,8 @@ import type { Changer, KeyAction, KeyEdit } from './key-entry.ts'
 import { KeyStore } from './key-store.ts'
 import type { DeclaredKey, KeyFacts, KeyFields, KnownKey, LeftOut } from './known-key.ts'
 import { requireRoom } from './key-policy.ts'
+import { takeKeys } from './take-keys.ts'
+import type { Taken, TakenKey, Taking } from './take-keys.ts'
 import { changedColumns } from './stored-keys.ts'
 import type { MadeKey, StoredKey, Witness } from './stored-keys.ts'
 import { migrations, noteLastUses } from './table.ts'
@@ -57,6 +59,12 @@ export interface ApiKeys {
   rotate(id: string, how: Changing & { readonly grace: number }): Promise<MadeKey | undefined>
   /** Revokes a key of the database permanently. Resolves to whether it was active. */
   revoke(key: Pick<StoredKey, 'id' | 'name'>, how?: Changing): Promise<boolean>
+  /**
+   * Takes keys of another gateway over by the hashes of their texts, in one transaction with a row of the audit trail for
+   * each. Those that are known stay as they are.
+   * @param stored called in the transaction after a key is stored
+   */
+  take(keys: readonly TakenKey[], stored: Taking['stored']): Promise<Taken>
   /** Does something else to a key, in one transaction with its entry in the audit trail. */
   act(action: KeyAction, key: Pick<StoredKey, 'id' | 'name'>, by: Changer, work: Witness): Promise<void>
   /** Creates the key `first` if there is no key, and resolves to its text; only once, even if many processes start. */
@@ -178,6 +186,32 @@ export default defineService({
             })
             host.recheck()
             return revoked
+          },
+          async take(given, stored) {
+            const taken = await takeKeys(host.database, given, {
+              isDeclared: (name) => keys.index.declares(name),
+              accept({ models: wanted, ...rest }) {
+                const fields = { ...rest, ...(wanted && { models: knownModels(wanted, names) }) }
+                accept('api_key', { ...declarable(fields), key: randomUUID() })
+                return fields
+              },
+              async stored(transaction, key) {
+                const { id, fields, hint } = key
+                const change = {
+                  kind: 'create',
+                  type: 'api_key',
+                  name: fields.name,
+                  after: declarable(fields),
+                } as const
+                await witness(transaction, { ...change, audited: true })
+                const edit = { after: fields, hint: { from: null, to: hint } }
+                await audit.append(transaction, entryOf('import', { id, name: fields.name }, 'cli', edit))
+                await stored(transaction, key)
+              },
+            })
+            await keys.refresh()
+            host.recheck()
+            return taken
           },
           act: (action, key, by, work) =>
             whenFree(() =>

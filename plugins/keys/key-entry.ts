@@ -7,7 +7,7 @@ import type { KeyFields } from './known-key.ts'
 export type Changer = Requester | 'cli' | undefined
 
 /** What happened to a key. */
-export type KeyAction = 'create' | 'update' | 'delete' | 'rotate' | 'reset_budget'
+export type KeyAction = 'create' | 'update' | 'delete' | 'rotate' | 'reset_budget' | 'import'
 
 /** What differs after it. */
 export interface KeyEdit {

@@ -144,6 +144,22 @@ export class Ledger {
     await (transaction ? within(transaction) : this.#host.database.transaction().execute(within))
   }
 
+  /** Adds to what a bucket has spent in the current period, today; what was spent in all has no day. */
+  async add(
+    bucket: string,
+    { micros, period }: { readonly micros: number; readonly period: Period },
+    transaction: TableQueries,
+  ): Promise<void> {
+    const day = period === 'total' ? 0 : Math.floor(Date.now() / DAY)
+    await transaction
+      .insertInto('limits_sums')
+      .values({ bucket, day, micros })
+      .onConflict((conflict) =>
+        conflict.columns(['bucket', 'day']).doUpdateSet((eb) => ({ micros: eb('limits_sums.micros', '+', micros) })),
+      )
+      .execute()
+  }
+
   /** Deletes old rows, which are in the sums. */
   async clean(): Promise<void> {
     const old = `select id from limits_ledger where at < ${Date.now() - KEPT} limit ${BATCH}`

@@ -74,6 +74,12 @@ export interface Limits {
    * commit.
    */
   reset(bucket: Bucket, transaction?: TableQueries): Promise<void>
+  /** Adds what a bucket has spent elsewhere within the current period, in micro-USD, in a transaction of the caller. */
+  spentElsewhere(
+    bucket: Bucket,
+    spent: { readonly micros: number; readonly period: Budget['period'] },
+    transaction: TableQueries,
+  ): Promise<void>
   readonly refusedKeys: RefusedKeys
   /**
    * Charges what an exchange has used that goes on for long, so that its budgets and rate limits know before its end.
@@ -203,6 +209,7 @@ export default defineService({
             const name = nameOf(bucket)
             await ledger.reset(name, at, () => counting.reset(name, at), transaction)
           },
+          spentElsewhere: (bucket, spent, transaction) => ledger.add(nameOf(bucket), spent, transaction),
           chargeSoFar: (used, holders) => running.charge(used, rules.of(used.principal, holders), limitSettings),
           outlast: (scope, worked) => running.outlast(scope, worked),
           refusedKeys: new RefusedKeys(limitSettings.refused_per_address, counting),
