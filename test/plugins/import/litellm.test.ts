@@ -1,0 +1,209 @@
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
+import { expect } from 'chai'
+import { isSection } from '../../../plugins/import/litellm.ts'
+import { root, sandbox } from '../../engine/cli/sandbox.ts'
+import type { Sandbox } from '../../engine/cli/sandbox.ts'
+import { answerOf, goldenOf, requireGolden, silentLeaves, startImported, written } from './imported.ts'
+import type { ShownReport } from './imported.ts'
+
+const samples = join(root, 'test', 'import', 'litellm')
+const names = readdirSync(samples)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((name) => basename(name, '.yaml'))
+/** Samples that lose nothing. */
+const whole = ['first-steps', 'replicas']
+/** Samples whose models are asked, each once. */
+const asked = [
+  'many-vendors',
+  'clear-text',
+  'azure',
+  'bedrock',
+  'local-servers',
+  'fallbacks',
+  'includes',
+  'credentials',
+]
+
+describe('plugins/import: litellm', () => {
+  let here: Sandbox
+  beforeEach(async () => {
+    here = await sandbox()
+  })
+  afterEach(() => here.remove())
+
+  const file = (name: string) => join(samples, `${name}.yaml`)
+  const imported = async (name: string, ...words: string[]) => {
+    const { status, out, error } = await here.run('import', 'litellm', file(name), '--out', 'new', '--json', ...words)
+    return { status, error, report: JSON.parse(out.join('\n')) as ShownReport, text: [...out, ...error].join('\n') }
+  }
+  const folder = () => join(here.folder, 'new')
+
+  it('has samples of what LiteLLM documents', () => {
+    expect(names.length).to.be.at.least(20)
+  })
+
+  for (const name of names)
+    it(`imports ${name}: nothing is silent, the result is right, and no secret is told`, async () => {
+      const { report, status, error, text } = await imported(name)
+      expect(error).to.deep.equal([])
+      const { lost } = report.counts
+      expect(status).to.equal(lost > 0 ? 3 : 0)
+      for (const given of new Set(report.items.map((item) => item.file)))
+        expect(silentLeaves(given, await readFile(join(here.folder, given), 'utf8'), report, isSection)).to.deep.equal(
+          [],
+        )
+      const shown = {
+        ...report,
+        items: report.items.map((item) => ({ ...item, file: relative(relative(here.folder, samples), item.file) })),
+      }
+      const golden = (await goldenOf(folder(), shown))
+        .replaceAll(`${relative(here.folder, samples)}/`, '')
+        .replaceAll(`${samples}/`, '')
+      await requireGolden(join(samples, `${name}.expected.txt`), golden)
+      const there = await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')
+      const markdown = await readFile(join(folder(), 'import-report.md'), 'utf8')
+      for (const place of [there, markdown, text]) expect(place).to.not.match(/canary|pa\$\$word|sk-main-/)
+      for (const item of report.items)
+        if (['changed', 'lost'].includes(item.status))
+          expect(markdown).to.include(`${item.file}:${item.line} ${item.path}: ${item.advice}`)
+      // With no variable set, as `.env` is not read here.
+      const checked = await here.run('--config', 'new/config/sluice.yaml', 'check')
+      expect([checked.status, ...checked.error]).to.deep.equal([0])
+    })
+
+  for (const name of asked)
+    it(`makes a gateway of ${name} that answers for every model`, async () => {
+      await imported(name)
+      const gateway = await startImported(folder())
+      try {
+        expect(gateway.models.length).to.be.above(0)
+        for (const model of gateway.models) {
+          const { status, text } = await gateway.ask(model)
+          expect([model, status, text.includes('Good day')]).to.deep.equal([model, 200, true])
+        }
+      } finally {
+        await gateway.close()
+      }
+    })
+
+  it('asks providers as LiteLLM did: with the keys of .env, the names and the addresses', async () => {
+    await imported('clear-text')
+    const gateway = await startImported(folder())
+    try {
+      await gateway.ask('one')
+      const { path, headers, body } = await gateway.upstream.received()
+      expect(path).to.equal('/v1/chat/completions')
+      expect(headers['openai-organization']).to.equal('org-abc')
+      expect(headers.authorization).to.equal('Bearer sk-proj-canary-0001')
+      expect((JSON.parse(body.toString()) as { model: string }).model).to.equal('gpt-4o')
+      await gateway.ask('five')
+      const { headers: others } = await gateway.upstream.received(2)
+      expect(others['x-tenant']).to.equal('blue')
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('tries the fallbacks of a model', async () => {
+    await imported('fallbacks')
+    const gateway = await startImported(folder())
+    try {
+      gateway.upstream.answer((request) =>
+        request.body.includes('"gpt-4.1"') ? { status: 503, body: {} } : answerOf(request),
+      )
+      const { status, text } = await gateway.ask('good-model')
+      expect(status, text).to.equal(200)
+      expect((JSON.parse(text) as { model: string }).model).to.equal('gpt-4.1-nano')
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('writes the same bytes again, secrets for their owner alone, and replaces nothing without --force', async () => {
+    await imported('clear-text')
+    const all = () => [...written, 'import-report.md'].map((name) => readFileSync(join(folder(), name), 'utf8'))
+    const first = all()
+    expect(statSync(join(folder(), '.env')).mode & 0o777).to.equal(0o600)
+    await writeFile(join(folder(), 'config/sluice.yaml'), '# mine\n')
+    const refused = await here.run('import', 'litellm', file('clear-text'), '--out', 'new')
+    expect(refused.status).to.equal(1)
+    expect(refused.error.join('\n')).to.include('config/sluice.yaml would be replaced; nothing was written')
+    expect(readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8')).to.equal('# mine\n')
+    expect((await imported('clear-text', '--force')).status).to.equal(3)
+    expect(all()).to.deep.equal(first)
+  })
+
+  it('keeps the other lines of .env, and the values that it has', async () => {
+    await here.write('new/.env', '# mine\nOTHER=1\nSOME_TOKEN=different')
+    const refused = await here.run('import', 'litellm', file('clear-text'), '--out', 'new')
+    expect(refused.status).to.equal(1)
+    expect(refused.error).to.deep.equal(['sluice: .env has other values of SOME_TOKEN; --force replaces them'])
+    await imported('clear-text', '--force')
+    const lines = readFileSync(join(folder(), '.env'), 'utf8').split('\n')
+    expect(lines).to.include.members(['# mine', 'OTHER=1', 'SOME_TOKEN=canary-0011'])
+    expect(lines).to.not.include('SOME_TOKEN=different')
+  })
+
+  it('writes nothing with --dry-run, and reports the same', async () => {
+    const { report, status } = await imported('clear-text', '--dry-run')
+    expect(readdirSync(here.folder)).to.not.include('new')
+    const real = await imported('clear-text')
+    expect([report, status]).to.deep.equal([real.report, real.status])
+  })
+
+  it('answers 0 if nothing is lost, and with --strict 3 if something differs', async () => {
+    for (const name of whole) {
+      expect([name, (await imported(name, '--dry-run')).status]).to.deep.equal([name, 0])
+      expect([name, (await imported(name, '--dry-run', '--strict')).status]).to.deep.equal([name, 3])
+    }
+  })
+
+  it('makes a key of the master key only where it is asked to', async () => {
+    await imported('clear-text', '--master-key-as-key')
+    const text = await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')
+    expect(text).to.include('key: ${LITELLM_MASTER_KEY}')
+    const gateway = await startImported(folder(), { withKey: false })
+    try {
+      expect((await gateway.ask('one', 'sk-canary-0009')).status).to.equal(200)
+      expect((await gateway.ask('one', 'sk-other-1234567890')).status).to.equal(401)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  const wrong: readonly (readonly [what: string, text: string | undefined, said: RegExp])[] = [
+    ['is missing', undefined, /^sluice: bad\.yaml cannot be read: ENOENT$/],
+    ['is not YAML', 'model_list:\n  - {api_key: canary-1\n}}', /^sluice: bad\.yaml:\d+ is not valid YAML \([A-Z_]+\)$/],
+    ['is a list', '- canary-2', /^sluice: bad\.yaml is no configuration: it has no fields$/],
+    [
+      'includes itself and what is missing',
+      'include: [bad.yaml, gone.yaml]',
+      /^sluice: gone\.yaml cannot be read: ENOENT$/,
+    ],
+    ['is a bomb of aliases', bomb(), /^sluice: bad\.yaml:\d+ has more than/],
+  ]
+  for (const [what, text, said] of wrong)
+    it(`answers 1 to a file that ${what}, and quotes nothing of it`, async () => {
+      if (text !== undefined) await here.write('bad.yaml', text)
+      const { status, out, error } = await here.run('import', 'litellm', 'bad.yaml', '--out', 'new')
+      expect([status, out]).to.deep.equal([1, []])
+      expect(error.join('\n')).to.match(said)
+      expect(readdirSync(here.folder)).to.not.include('new')
+    })
+
+  it('answers 2 to wrong use', async () => {
+    const { status, error } = await here.run('import', 'litellm')
+    expect([status, ...error]).to.deep.equal([2, 'sluice: name a configuration, or a --database'])
+  })
+})
+
+function bomb(): string {
+  const lines = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
+  for (const [at, name] of ['b', 'c', 'd', 'e', 'f', 'g', 'h'].entries()) {
+    const before = 'abcdefg'[at]
+    lines.push(`${name}: &${name} [${`*${before}, `.repeat(9)}*${before}]`)
+  }
+  return lines.join('\n')
+}
