@@ -1,8 +1,10 @@
 import { definePlugin } from '../../engine/index.ts'
+import importBifrost from './import-bifrost.ts'
 import importLitellm from './import-litellm.ts'
+import importPortkey from './import-portkey.ts'
 
 export default definePlugin({
   name: 'import',
   summary: 'Takes over the configuration and the keys of other gateways.',
-  commands: [importLitellm],
+  commands: [importLitellm, importPortkey, importBifrost],
 })

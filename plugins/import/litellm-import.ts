@@ -1,6 +1,4 @@
-import { access } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
-import { parseEnv } from 'node:util'
+import { basename, resolve } from 'node:path'
 import { Refusal } from '../../engine/index.ts'
 import type { CommandOutput, Json } from '../../engine/index.ts'
 import { parsedJson } from '../../engine/kit.ts'
@@ -8,15 +6,14 @@ import { litellmVariable } from './draft.ts'
 import { hasLitellmTables, readDatabase, textIn } from './litellm-database.ts'
 import type { LitellmDatabase, Row } from './litellm-database.ts'
 import { LitellmKeys, tellTables } from './litellm-keys.ts'
-import type { TakenKey } from './litellm-keys.ts'
 import { opener } from './litellm-sealed.ts'
 import { readLitellm } from './litellm.ts'
 import type { ReadLitellm } from './litellm.ts'
 import { outcome } from './outcome.ts'
 import type { Imported, OutcomeOptions } from './outcome.ts'
+import { foresee, storeKeys, targetOf } from './keys.ts'
 import { Unreadable, textOf, treeOf } from './tree.ts'
 import type { Node } from './tree.ts'
-import { textAt } from './write.ts'
 
 /** The options of the command. */
 export interface LitellmImport extends OutcomeOptions {
@@ -32,7 +29,8 @@ export async function importLitellm(options: LitellmImport, output: CommandOutpu
   if (file === undefined && address === undefined) throw new Refusal('name a configuration, or a --database')
   const folder = resolve(output.folder, out)
   const read = async (): Promise<Imported> => {
-    const target = await targetOf(folder, address, output)
+    const target = await targetOf(folder, output)
+    await refuseTheirs(target, address)
     const database = address === undefined ? undefined : await readDatabase(address)
     const later = (reading: ReadLitellm) => database && readModels(database, reading, saltKey(options, reading, output))
     const reading = await readLitellm(file, { folder: output.folder, masterKeyAsKey, ...(database ? { later } : {}) })
@@ -50,29 +48,25 @@ export async function importLitellm(options: LitellmImport, output: CommandOutpu
       report.note('Imported keys may use no MCP server until their lists name some (mcp_servers).')
     // As before, a model without a price costs nothing.
     if (keys.some(({ fields }) => fields.budget)) draft.set('rate_limits.budget.unknown_price', 'allow')
-    if (options.dry_run) await foresee(target, keys, reading)
-    return { ...imported, store: () => store(target, keys, { folder, reading, output }) }
+    if (options.dry_run) await foresee(target, keys, report)
+    return { ...imported, store: () => storeKeys(target, keys, { folder, report, output }) }
   }
   return outcome(read, options, output)
 }
 
-/** The database of the gateway, which must not be that of LiteLLM. Throws a `Refusal` if it is. */
-async function targetOf(folder: string, given: string | undefined, { environment }: CommandOutput): Promise<string> {
-  const own = parseEnv((await textAt(join(folder, '.env'))) ?? '')
-  const url = environment['DATABASE_URL'] || own['DATABASE_URL']
-  if (!url) return `sqlite:${join(folder, 'data', 'sluice.db')}`
+/** Refuses the database of LiteLLM as that of the gateway. Throws a `Refusal`. */
+async function refuseTheirs(target: string, given: string | undefined): Promise<void> {
   const refused = new Refusal(
     "DATABASE_URL names a database of LiteLLM, which reads the same variable; give it to --database, and set DATABASE_URL to the gateway's own, or to nothing",
   )
-  if (url === given) throw refused
-  if (!url.startsWith('postgres')) return url
-  const has = await hasLitellmTables(url).catch((error: unknown) => {
+  if (target === given) throw refused
+  if (!target.startsWith('postgres')) return
+  const has = await hasLitellmTables(target).catch((error: unknown) => {
     // Without keys, nothing is stored there.
     if (error instanceof Unreadable && given === undefined) return false
     throw error
   })
   if (has) throw refused
-  return url
 }
 
 /** The text of the key that seals values of the database: a variable, else the master key. */
@@ -150,75 +144,4 @@ function readModels({ rows }: LitellmDatabase, { models, report }: ReadLitellm, 
       'client',
     )
   report.complete(roots, isSection)
-}
-
-/** Tells what storing the keys would do. */
-async function foresee(target: string, keys: readonly TakenKey[], { report }: ReadLitellm): Promise<void> {
-  const known = await knownHashes(target)
-  const fresh = keys.filter(({ hash }) => !known.has(hash))
-  report.keys.imported += fresh.length
-  report.keys.skipped += keys.length - fresh.length
-}
-
-/** The hashes of keys in the database of the gateway, which is only read. */
-async function knownHashes(target: string): Promise<ReadonlySet<string>> {
-  const query = 'select hash, previous_hash from api_keys'
-  const hashesIn = (rows: readonly unknown[]) =>
-    new Set(
-      (rows as { hash: string; previous_hash: string | null }[]).flatMap((row) => [row.hash, row.previous_hash ?? '']),
-    )
-  if (target.startsWith('sqlite:')) {
-    const path = target.slice('sqlite:'.length)
-    const isThere = await access(path).then(
-      () => true,
-      () => false,
-    )
-    if (!isThere) return new Set()
-    const { default: Sqlite } = await import('better-sqlite3')
-    const file = new Sqlite(path, { readonly: true })
-    try {
-      const [table] = file.prepare("select 1 from sqlite_master where name = 'api_keys'").all()
-      return table === undefined ? new Set() : hashesIn(file.prepare(query).all())
-    } finally {
-      file.close()
-    }
-  }
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: target, connectionTimeoutMillis: 10_000 })
-  await client.connect()
-  try {
-    const { rows: tables } = await client.query<{ found: string | null }>(
-      "select to_regclass('api_keys')::text as found",
-    )
-    return tables[0]?.found ? hashesIn((await client.query(query)).rows) : new Set()
-  } finally {
-    await client.end()
-  }
-}
-
-interface Storing {
-  readonly folder: string
-  readonly reading: ReadLitellm
-  readonly output: CommandOutput
-}
-
-/** Stores the keys in the database of the gateway. */
-async function store(target: string, keys: readonly TakenKey[], { folder, reading, output }: Storing): Promise<void> {
-  const { report } = reading
-  if (keys.length === 0) return
-  const taken = await output.inFolder(
-    folder,
-    ['api_keys', 'limits'],
-    ({ api_keys: own, limits }) =>
-      own.take(keys, async (transaction, { id, spent }) => {
-        if (spent) await limits.spentElsewhere({ kind: 'key', id }, spent, transaction)
-      }),
-    { DATABASE_URL: target },
-  )
-  report.keys.imported += taken.imported.length
-  report.keys.skipped += taken.skipped
-  for (const { name, why } of taken.lost) {
-    report.keys.lost.push(name)
-    report.lost({ file: 'database', line: 0, path: `LiteLLM_VerificationToken[${name}]` }, why, 'client')
-  }
 }

@@ -1,14 +1,12 @@
-import type { Budget, RateLimit, Services } from '../../engine/index.ts'
+import type { Budget, RateLimit } from '../../engine/index.ts'
 import { isPattern } from '../../engine/kit.ts'
 import { freeName } from './draft.ts'
 import { isSaid, momentIn, numberIn, textIn, textsIn } from './litellm-database.ts'
 import type { LitellmDatabase, Row } from './litellm-database.ts'
+import type { TakenKey } from './keys.ts'
 import type { Reading } from './litellm-settings.ts'
 import { periodOf } from './period.ts'
 import type { Place, Weight } from './report.ts'
-
-/** A key for the database of the gateway. */
-export type TakenKey = Parameters<Services['api_keys']['take']>[0][number]
 
 /** Columns of a key without a place. */
 const lostColumns: readonly (readonly [column: string, advice: string, weight?: Weight])[] = [

@@ -1,0 +1,235 @@
+import { hash } from 'node:crypto'
+import type { Budget, Json, RateLimit } from '../../engine/index.ts'
+import { duration, isDuration } from '../../engine/kit.ts'
+import { freeName } from './draft.ts'
+import type { Draft } from './draft.ts'
+import type { TakenKey } from './keys.ts'
+import { periodOf } from './period.ts'
+import type { Report } from './report.ts'
+import { at, flagOf, isEmpty, itemsOf, leavesOf, numberOf, textOf } from './tree.ts'
+import type { Node } from './tree.ts'
+
+/** The virtual keys of a configuration of Bifrost. */
+export class VirtualKeys {
+  readonly #root: Node
+  readonly #draft: Draft
+  readonly #report: Report
+  readonly #keys: TakenKey[] = []
+
+  constructor(root: Node, { draft, report }: { readonly draft: Draft; readonly report: Report }) {
+    this.#root = root
+    this.#draft = draft
+    this.#report = report
+  }
+
+  /** Reads `governance`. Returns the keys whose texts stand in the file. */
+  read(): readonly TakenKey[] {
+    const node = at(this.#root, 'governance')
+    const version = numberOf(at(this.#root, 'version')) ?? 2
+    const names = new Set<string>()
+    for (const entry of itemsOf(at(node, 'virtual_keys'))) this.#readVirtualKey(entry, version === 1, names)
+    const used = (list: string) => itemsOf(at(node, list))
+    for (const one of [...used('budgets'), ...used('rate_limits')])
+      if (!leavesOf(one).some((leaf) => this.#report.has(leaf)))
+        this.#report.lost(one, 'no virtual key has it; teams and customers are not kept', 'limit')
+    for (const list of ['teams', 'customers', 'routing_rules', 'model_configs', 'providers', 'auth_config'])
+      for (const one of used(list))
+        this.#report.lost(
+          one,
+          list === 'routing_rules'
+            ? 'write a pipeline with switch: docs/own-endpoint.md'
+            : 'there are no teams and customers; give keys tags and budgets',
+          list === 'routing_rules' ? 'client' : 'limit',
+        )
+    return this.#keys
+  }
+
+  #readVirtualKey(entry: Node, isFirstVersion: boolean, names: Set<string>): void {
+    const value = at(entry, 'value')
+    const text = textOf(value)
+    const given = textOf(at(entry, 'name')) ?? textOf(at(entry, 'id')) ?? 'virtual-key'
+    const name = freeName(given.trim().replaceAll(/\s+/g, '-').slice(0, 250), names)
+    if (value === undefined || text === undefined) {
+      this.#report.keys.lost.push(name)
+      return this.#report.lost(entry, 'its text is not in the file: make a new key', 'client')
+    }
+    names.add(name)
+    const models = this.#modelsOf(entry, isFirstVersion)
+    const isOff = flagOf(at(entry, 'is_active')) === false
+    const budget = this.#budgetOf(entry)
+    const rateLimit = this.#rateLimitOf(entry)
+    for (const field of ['name', 'value', 'is_active']) {
+      const node = at(entry, field)
+      if (node) this.#report.mapped(node, 'api_keys')
+    }
+    for (const field of ['id', 'description']) {
+      const node = at(entry, field)
+      if (node) this.#report.default(node, 'keys have ids of their own')
+    }
+    const tags: Record<string, string> = {}
+    for (const field of ['team_id', 'customer_id']) {
+      const node = at(entry, field)
+      const id = textOf(node)
+      if (node === undefined || id === undefined) continue
+      tags[field.replace('_id', '')] = id.slice(0, 256)
+      this.#report.changed(node, 'its budget and its limits are not kept', 'api_keys[].tags', 'limit')
+    }
+    for (const one of itemsOf(at(entry, 'mcp_configs')))
+      this.#report.lost(one, 'list the servers of the key: mcp_servers')
+    const fields = {
+      ...(models === undefined ? {} : { models: [...models] }),
+      ...(budget === undefined ? {} : { budget }),
+      ...(Object.keys(tags).length === 0 ? {} : { tags }),
+    }
+    if (this.#draft.isVariable(value)) {
+      this.#draft.apiKeys.push({
+        name,
+        key: this.#draft.text(value),
+        ...(fields as Record<string, Json>),
+        ...(rateLimit === undefined ? {} : { rate_limit: rateLimit as unknown as Json }),
+        ...(isOff ? { disabled: true } : {}),
+      })
+      return
+    }
+    this.#keys.push({
+      fields: {
+        name,
+        ...fields,
+        ...(rateLimit === undefined ? {} : { rateLimit }),
+        ...(isOff ? { disabled: true } : {}),
+      },
+      hash: hash('sha256', text),
+      hint: text.slice(-4),
+    })
+  }
+
+  /** The models that a virtual key may use; undefined: all. */
+  #modelsOf(entry: Node, isFirstVersion: boolean): readonly string[] | undefined {
+    const configs = itemsOf(at(entry, 'provider_configs'))
+    if (configs.length === 0) return isFirstVersion ? undefined : []
+    const all = [...this.#draft.models.keys()]
+    const found = new Set<string>()
+    for (const config of configs) {
+      const providerNode = at(config, 'provider')
+      const provider = textOf(providerNode) ?? ''
+      const list = at(config, 'allowed_models')
+      const allowed = itemsOf(list).flatMap((one) => textOf(one) ?? [])
+      const isOpen = allowed.includes('*') || (allowed.length === 0 && isFirstVersion)
+      const own = all.filter((name) => name.startsWith(`${provider}/`))
+      if (providerNode) this.#report.mapped(providerNode, 'api_keys[].models')
+      if (isOpen) own.forEach((name) => found.add(name))
+      const missing: string[] = []
+      for (const model of isOpen ? [] : allowed) {
+        const name = model.startsWith(`${provider}/`) ? model : `${provider}/${model}`
+        if (all.includes(name) || all.includes(`${provider}/*`)) found.add(name)
+        else missing.push(name)
+      }
+      if (list && missing.length > 0)
+        this.#report.changed(
+          list,
+          `models that are not there are left out: ${missing.join(', ')}`,
+          'api_keys[].models',
+          'client',
+        )
+      else if (list) this.#report.mapped(list, 'api_keys[].models')
+      const weight = at(config, 'weight')
+      if (weight) this.#report.lost(weight, 'keys do not choose among providers; clients name the provider')
+      for (const field of [
+        'budget_id',
+        'rate_limit_id',
+        'budgets',
+        'rate_limits',
+        'rate_limit',
+        'budget',
+        'key_ids',
+        'keys',
+      ])
+        for (const one of itemsOf(at(config, field)))
+          this.#report.lost(one, 'keys have one budget and one limit for all providers', 'limit')
+    }
+    return [...found]
+  }
+
+  /** What a virtual key has of its own, or refers to. */
+  #of(entry: Node, one: string, list: string): readonly Node[] {
+    const reference = at(entry, `${one}_id`)
+    const shared = itemsOf(at(this.#root, 'governance', list)).filter(
+      (node) => textOf(at(node, 'id')) === textOf(reference) && reference !== undefined,
+    )
+    const byKey = itemsOf(at(this.#root, 'governance', list)).filter(
+      (node) =>
+        textOf(at(node, 'virtual_key_id')) !== undefined &&
+        textOf(at(node, 'virtual_key_id')) === textOf(at(entry, 'id')),
+    )
+    if (reference && shared.length > 0) this.#report.mapped(reference, `api_keys[].${one}`)
+    else if (reference && !isEmpty(reference)) this.#report.lost(reference, 'there is no such entry', 'limit')
+    const own = at(entry, one)
+    return [...itemsOf(at(entry, list)), ...(own?.kind === 'map' ? [own] : []), ...shared, ...byKey]
+  }
+
+  #budgetOf(entry: Node): Budget | undefined {
+    const [budget, ...others] = this.#of(entry, 'budget', 'budgets')
+    for (const other of others) this.#report.lost(other, 'keys have one budget', 'limit')
+    const most = at(budget, 'max_limit')
+    const usd = numberOf(most)
+    if (most === undefined || usd === undefined) return undefined
+    const reset = at(budget, 'reset_duration')
+    const { period, told } = periodOf(textOf(reset))
+    this.#report.mapped(most, 'api_keys[].budget.usd')
+    // As before, a model without a price costs nothing.
+    this.#draft.set('rate_limits.budget.unknown_price', 'allow')
+    if (reset && told !== undefined) this.#report.changed(reset, told, 'api_keys[].budget.period', 'limit')
+    else if (reset) this.#report.mapped(reset, 'api_keys[].budget.period')
+    for (const field of ['id', 'last_reset', 'virtual_key_id', 'calendar_aligned']) {
+      const node = at(budget, field)
+      if (node) this.#report.default(node, 'budgets begin by the calendar')
+    }
+    const used = at(budget, 'current_usage')
+    if (used && numberOf(used) === 0) this.#report.default(used, 'nothing was spent')
+    else if (used) this.#report.lost(used, 'what was spent is counted anew', 'limit')
+    return { usd: Number(Math.max(0, usd).toFixed(6)), period }
+  }
+
+  #rateLimitOf(entry: Node): RateLimit | undefined {
+    const [limit, ...others] = this.#of(entry, 'rate_limit', 'rate_limits')
+    for (const other of others) this.#report.lost(other, 'keys have one limit', 'limit')
+    const read = (kind: 'request' | 'token') => {
+      const most = at(limit, `${kind}_max_limit`)
+      const reset = at(limit, `${kind}_reset_duration`)
+      return { most, number: numberOf(most), reset, period: spanOf(textOf(reset)) }
+    }
+    const [requests, tokens] = [read('request'), read('token')]
+    const parts = [requests, tokens].filter(({ number }) => number !== undefined && number >= 1)
+    const [first] = parts
+    for (const field of [
+      'id',
+      'virtual_key_id',
+      'token_current_usage',
+      'request_current_usage',
+      'token_last_reset',
+      'request_last_reset',
+    ]) {
+      const node = at(limit, field)
+      if (node) this.#report.default(node, 'limits are counted anew')
+    }
+    if (first === undefined) return undefined
+    const made: Record<string, number> = {}
+    for (const part of [requests, tokens]) {
+      if (part.most === undefined || part.number === undefined) continue
+      const isKept = parts.includes(part) && part.period !== undefined && part.period === first.period
+      for (const node of [part.most, part.reset])
+        if (node && isKept) this.#report.mapped(node, 'api_keys[].rate_limit')
+        else if (node) this.#report.lost(node, 'limits have one period, from 1s to 30d: rate_limit.period', 'limit')
+      if (isKept) made[part === requests ? 'requests' : 'tokens'] = Math.round(part.number)
+    }
+    return Object.keys(made).length === 0 || first.period === undefined ? undefined : { ...made, period: first.period }
+  }
+}
+
+/** A span of time of Bifrost as the period of a limit; undefined: there is none. */
+function spanOf(text: string | undefined): string | undefined {
+  const [, number = '', unit = ''] = /^(\d{1,6})(s|m|h|d|w|M)$/.exec(text ?? '') ?? []
+  const days = { w: 7, M: 30 }[unit]
+  const span = days === undefined ? `${number}${unit}` : `${Number(number) * days}d`
+  return isDuration(span) && duration(span) >= 1000 && duration(span) <= 30 * 86_400_000 ? span : undefined
+}

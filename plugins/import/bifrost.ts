@@ -1,0 +1,249 @@
+import type { Json } from '../../engine/index.ts'
+import { VirtualKeys } from './bifrost-keys.ts'
+import { Draft, freeName } from './draft.ts'
+import { providerFor, reserve, vendorNamed } from './foreign.ts'
+import type { Connection } from './foreign.ts'
+import type { TakenKey } from './keys.ts'
+import { isSecretName } from './litellm-deployment.ts'
+import { Report } from './report.ts'
+import { at, flagOf, isEmpty, itemsOf, leavesOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
+import type { Node } from './tree.ts'
+import { upstreamName } from './vendors.ts'
+
+/** The variable that a text of Bifrost stands for; undefined: it is a text. */
+function bifrostVariable(text: string): string | undefined {
+  return /^env\.([A-Za-z_]\w*)$/.exec(text)?.[1]
+}
+
+/** Paths of sections, which never speak for their members unless they are lost. */
+export function isBifrostSection(path: string): boolean {
+  return (
+    /^[^.[]*$/.test(path) ||
+    /^providers\.[^.[]+(?:\.keys\[\d+\](?:\.\w+_key_config)?|\.network_config)?$/.test(path) ||
+    /^governance\.virtual_keys\[\d+\]$/.test(path)
+  )
+}
+
+/** What is said of sections and fields without a place. */
+const lostSections: Readonly<Record<string, readonly [advice: string, isLimit?: boolean]>> = {
+  plugins: ['plugins of Bifrost are not run; stages and diagnostics channels: plugins/README.md'],
+  config_store: ['the gateway has a database of its own: DATABASE_URL'],
+  logs_store: ['the request log is in the database of the gateway'],
+  vector_store: ['answers are not cached'],
+  cluster_config: ['gateways share a database and REDIS_URL'],
+  guardrails_config: ['there are no guards yet', true],
+  guardrails: ['there are no guards yet', true],
+  auth_config: ['members sign in with a password: docs/admin.md'],
+  client: ['settings of the gateway are in server_config'],
+  framework: ['prices are shipped, or written in models[].pricing'],
+  encryption_key: ['SLUICE_SECRET, or data/secret, seals what is stored'],
+}
+
+/** What was read of a configuration of Bifrost. */
+export interface ReadBifrost {
+  readonly draft: Draft
+  readonly report: Report
+  readonly keys: readonly TakenKey[]
+}
+
+/** Reads a configuration of Bifrost. Rejects with `Unreadable`. */
+export async function readBifrost(path: string, name: string): Promise<ReadBifrost> {
+  const root = await readTree(path, name)
+  if (root.kind !== 'map') throw new Unreadable(`${name} is no configuration: it has no fields`)
+  const reader = new BifrostReader(root)
+  reader.read()
+  return reader
+}
+
+class BifrostReader {
+  readonly draft = new Draft(bifrostVariable)
+  readonly report = new Report()
+  readonly keys: TakenKey[] = []
+  readonly #root: Node
+  #isWeighted = false
+
+  constructor(root: Node) {
+    this.#root = root
+  }
+
+  read(): void {
+    reserve(
+      this.draft,
+      leavesOf(this.#root).flatMap(({ text }) => bifrostVariable(text) ?? []),
+    )
+    for (const [name, provider] of membersOf(at(this.#root, 'providers'))) this.#readProvider(name, provider)
+    for (const model of this.draft.models.values()) {
+      if (model.places.length > 1) this.#isWeighted = true
+      else for (const place of model.places) delete place.weight
+    }
+    if (this.#isWeighted) this.draft.set('provider_selection.strategy', 'weighted')
+    this.keys.push(...new VirtualKeys(this.#root, this).read())
+    for (const server of itemsOf(at(this.#root, 'mcp', 'client_configs'))) this.#readServer(server)
+    for (const [section, [advice, isLimit]] of Object.entries(lostSections)) {
+      const node = at(this.#root, section)
+      if (node && !isEmpty(node)) this.report.lost(node, advice, isLimit === true ? 'limit' : undefined)
+    }
+    for (const name of ['$schema', 'version']) {
+      const node = at(this.#root, name)
+      if (node) this.report.default(node, 'says nothing to the gateway')
+    }
+    this.report.complete([this.#root], isBifrostSection)
+  }
+
+  #readProvider(name: string, node: Node): void {
+    const custom = at(node, 'custom_provider_config')
+    const base = textOf(at(custom, 'base_provider_type'))
+    const vendor = vendorNamed(base ?? name)
+    if (vendor === undefined) {
+      return this.report.lost(
+        node,
+        'no provider type speaks to this vendor; where it serves chat completions, use a compatible provider',
+        'client',
+      )
+    }
+    if (custom) this.report.mapped(custom, 'providers[].type')
+    const keys = itemsOf(at(node, 'keys'))
+    const connection = this.#connectionOf(name, at(node, 'network_config'))
+    if (keys.length === 0) this.#addKey({ name, vendor, connection }, undefined)
+    for (const key of keys) this.#addKey({ name, vendor, connection }, key)
+    for (const [field, one] of membersOf(node)) {
+      if (['keys', 'network_config', 'custom_provider_config'].includes(field)) continue
+      if (field === 'concurrency_and_buffer_size')
+        this.report.lost(one, 'max_connections of a provider bounds its connections')
+      else if (field === 'proxy_config') this.report.lost(one, 'providers are asked without a proxy')
+      else if (field.startsWith('send_back_raw')) this.report.lost(one, 'set logging.capture to keep bodies')
+    }
+  }
+
+  #connectionOf(provider: string, node: Node | undefined): Connection {
+    const headers: Record<string, Json> = {}
+    let total: string | undefined
+    for (const [field, one] of membersOf(node)) {
+      const seconds = numberOf(one)
+      if (field === 'base_url') this.report.mapped(one, 'providers[].base_url')
+      else if (field === 'default_request_timeout_in_seconds' && seconds !== undefined && seconds > 0) {
+        total = `${Math.round(seconds * 1000)}ms`
+        this.report.mapped(one, 'providers[].timeouts.total')
+      } else if (field === 'max_retries' && seconds !== undefined && seconds >= 0) {
+        const tries = Math.min(10, Math.round(seconds) + 1)
+        const before = this.draft.settings.get('resilience.retries.tries')
+        if (before === undefined || (typeof before === 'number' && before < tries))
+          this.draft.settings.set('resilience.retries.tries', tries)
+        this.report.changed(
+          one,
+          'tries are the same for all providers: the most of them',
+          'server_config.resilience.retries.tries',
+        )
+      } else if (field === 'extra_headers') {
+        for (const [header, value] of membersOf(one)) {
+          headers[header] = isSecretName(header)
+            ? this.draft.secret(value, `${provider}_${header}`)
+            : this.draft.text(value)
+          this.report.mapped(value, 'providers[].headers')
+        }
+      } else if (field.startsWith('retry_backoff'))
+        this.report.lost(one, 'waits are the same for all providers: resilience.retries.wait')
+    }
+    return { address: at(node, 'base_url'), headers, total }
+  }
+
+  /** Adds a provider for a key, and the models that it serves. */
+  #addKey(
+    { name, vendor, connection }: { name: string; vendor: string; connection: Connection },
+    key: Node | undefined,
+  ): void {
+    if (at(key, 'vertex_key_config') && key)
+      return this.report.lost(key, 'use provider type gemini with an API key', 'client')
+    const value = at(key, 'value')
+    const azure = at(key, 'azure_key_config')
+    const bedrock = at(key, 'bedrock_key_config')
+    const given = (node: Node | undefined) => {
+      if (node && textOf(node) !== undefined) this.report.mapped(node, 'providers[]')
+      return textOf(node) === undefined ? undefined : node
+    }
+    const provider = providerFor(
+      vendor,
+      {
+        ...connection,
+        address: given(at(azure, 'endpoint')) ?? connection.address,
+        key: given(value),
+        version: given(at(azure, 'api_version')),
+        region: given(at(bedrock, 'region')),
+        accessKey: given(at(bedrock, 'access_key')),
+        secretKey: given(at(bedrock, 'secret_key')),
+        sessionToken: given(at(bedrock, 'session_token')),
+      },
+      this.draft,
+    )
+    if (flagOf(at(key, 'enabled')) === false) provider.record['enabled'] = false
+    const weightNode = at(key, 'weight')
+    const weight = numberOf(weightNode) ?? 1
+    if (weightNode) this.report.mapped(weightNode, 'models[].deployments[].weight')
+    for (const field of ['name', 'id', 'enabled']) {
+      const node = at(key, field)
+      if (node && field === 'enabled') this.report.mapped(node, 'providers[].enabled')
+      else if (node) this.report.default(node, 'keys of providers have no names')
+    }
+    const deployments = [...membersOf(at(azure, 'deployments')), ...membersOf(at(bedrock, 'deployments'))]
+    const models = at(key, 'models')
+    const listed = itemsOf(models).flatMap((one) => textOf(one) ?? [])
+    const isOpen = listed.length === 0 || listed.includes('*')
+    if (models && !isEmpty(models)) this.report.mapped(models, 'models[]')
+    const named = [...new Set([...(isOpen ? [] : listed), ...deployments.map(([model]) => model)])]
+    for (const [, node] of deployments) this.report.mapped(node, 'models[].upstream_model')
+    for (const model of named) {
+      const deployment = textOf(deployments.find(([one]) => one === model)?.[1])
+      const upstream = deployment ?? upstreamName({ vendor, model }).upstream
+      this.#place(`${name}/${model}`, { provider: provider.name, upstream, weight })
+    }
+    if (isOpen) this.#place(`${name}/*`, { provider: provider.name, upstream: '*', weight })
+  }
+
+  #place(name: string, place: { provider: string; upstream: string; weight: number }): void {
+    const model = this.draft.model(this.draft.modelName(name))
+    const same = model.places.find((one) => one.provider === place.provider && one.upstream === place.upstream)
+    if (same) same.weight = (same.weight ?? 0) + place.weight
+    else if (model.places.length < 16) model.places.push({ ...place })
+  }
+
+  #readServer(entry: Node): void {
+    const kind = textOf(at(entry, 'connection_type'))
+    const address = at(entry, 'connection_string')
+    const program = at(entry, 'stdio_config')
+    const name = freeName(
+      (textOf(at(entry, 'name')) ?? 'server').replaceAll(/[\s/]+/g, '-'),
+      new Set(this.draft.mcpServers.map((one) => one['name'] as string)),
+    )
+    const record: Record<string, Json> = { name, transport: kind === 'stdio' ? 'stdio' : 'http' }
+    if (kind === 'http' && address && textOf(address) !== undefined) {
+      record['url'] = this.draft.text(address)
+      this.report.mapped(address, 'mcp_servers[].url')
+      const headers = membersOf(at(entry, 'headers')).map(([header, node]) => {
+        this.report.mapped(node, 'mcp_servers[].headers')
+        return [
+          header,
+          isSecretName(header) ? this.draft.secret(node, `${name}_${header}`) : this.draft.text(node),
+        ] as const
+      })
+      if (headers.length > 0) record['headers'] = Object.fromEntries(headers)
+    } else if (kind === 'stdio' && textOf(at(program, 'command')) !== undefined) {
+      const command = at(program, 'command') as Node
+      record['command'] = this.draft.text(command)
+      record['arguments'] = itemsOf(at(program, 'args')).map((one) => this.draft.text(one))
+      for (const node of [command, ...itemsOf(at(program, 'args'))]) this.report.mapped(node, 'mcp_servers[]')
+      const variables = itemsOf(at(program, 'envs'))
+      // Each is the name of a variable of the gateway.
+      record['environment'] = Object.fromEntries(variables.map((one) => [one.text, this.draft.variable(one.text)]))
+      variables.forEach((one) => this.report.mapped(one, 'mcp_servers[].environment'))
+    } else return this.report.lost(entry, 'its transport is not spoken; use the address of its MCP endpoint', 'client')
+    for (const field of ['name', 'connection_type']) {
+      const node = at(entry, field)
+      if (node) this.report.mapped(node, 'mcp_servers[]')
+    }
+    const tools = at(entry, 'tools_to_execute')
+    const allowed = itemsOf(tools).flatMap((one) => textOf(one) ?? [])
+    if (tools && !allowed.includes('*')) record['tools'] = { allow: allowed }
+    if (tools) this.report.mapped(tools, 'mcp_servers[].tools')
+    this.draft.mcpServers.push(record)
+  }
+}

@@ -1,0 +1,110 @@
+import type { Json } from '../../engine/index.ts'
+import { escaped } from './draft.ts'
+import type { Draft, DraftProvider } from './draft.ts'
+import { itemsOf, membersOf, textOf } from './tree.ts'
+import type { Node } from './tree.ts'
+import { addressFor, vendors } from './vendors.ts'
+
+/** The names that vendors have elsewhere, by those that LiteLLM has for them. */
+const otherNames: Readonly<Record<string, string>> = {
+  'azure-openai': 'azure',
+  'azure-ai': 'azure_ai',
+  'aws-bedrock': 'bedrock',
+  google: 'gemini',
+  'google-ai': 'gemini',
+  'mistral-ai': 'mistral',
+  'together-ai': 'together_ai',
+  'perplexity-ai': 'perplexity',
+  'fireworks-ai': 'fireworks_ai',
+  fireworks: 'fireworks_ai',
+  'x-ai': 'xai',
+  'novita-ai': 'novita',
+  'nvidia-nim': 'nvidia_nim',
+  lambda: 'lambda_ai',
+  moonshotai: 'moonshot',
+  vllm: 'hosted_vllm',
+  sgl: 'hosted_vllm',
+  'open-ai': 'openai',
+}
+
+/** The vendor that another gateway calls so; undefined: the gateway does not speak to it. */
+export function vendorNamed(name: string): string | undefined {
+  const known = Object.hasOwn(otherNames, name) ? otherNames[name] : name.replaceAll('-', '_')
+  return known !== undefined && vendors.has(known) ? known : undefined
+}
+
+/** What says where a provider is, and with which credentials it is asked. Absent values are the usual ones. */
+export interface Connection {
+  readonly address?: Node | undefined
+  readonly key?: Node | undefined
+  readonly region?: Node | undefined
+  readonly accessKey?: Node | undefined
+  readonly secretKey?: Node | undefined
+  readonly sessionToken?: Node | undefined
+  readonly version?: Node | undefined
+  readonly headers?: Readonly<Record<string, Json>>
+  readonly total?: string | undefined
+}
+
+/** The provider of a connection, made if there is none. */
+export function providerFor(vendor: string, given: Connection, draft: Draft): DraftProvider {
+  const known = vendors.get(vendor)
+  if (known === undefined) throw new Error(`there is no vendor "${vendor}"`)
+  const { type, preset, base, baseVariable, variable } = known
+  const record: Record<string, Json> = { type, ...(preset === undefined ? {} : { preset }) }
+  const address = textOf(given.address)
+  if (given.address && address !== undefined) {
+    const url = draft.isVariable(given.address) ? draft.text(given.address) : escaped(addressOf(vendor, address))
+    record['base_url'] = url
+    if (type === 'native' && url !== base) record['type'] = 'compatible'
+  } else if (base !== undefined) record['base_url'] = base
+  else if (baseVariable !== undefined) record['base_url'] = draft.variable(baseVariable)
+  if (type === 'bedrock') {
+    record['region'] = given.region ? draft.text(given.region) : draft.variable('AWS_REGION')
+    const secrets = { access_key_id: given.accessKey, secret_access_key: given.secretKey } as const
+    if (given.accessKey === undefined && given.key) record['api_key'] = draft.secret(given.key, `${vendor}_api_key`)
+    else
+      for (const [field, node] of Object.entries(secrets))
+        record[field] = node ? draft.secret(node, `${vendor}_${field}`) : draft.variable(`AWS_${field.toUpperCase()}`)
+    if (given.sessionToken) record['session_token'] = draft.secret(given.sessionToken, `${vendor}_session_token`)
+  } else if (given.key) record['api_key'] = draft.secret(given.key, `${vendor}_api_key`)
+  else if (variable !== undefined) record['api_key'] = draft.variable(variable)
+  const version = textOf(given.version)
+  if (type === 'azure' && given.version && version !== undefined && isVersion(version, draft.isVariable(given.version)))
+    record['api_version'] = draft.text(given.version)
+  if (given.headers && Object.keys(given.headers).length > 0) record['headers'] = given.headers
+  if (given.total !== undefined) record['timeouts'] = { total: given.total }
+  return draft.provider(vendor, record)
+}
+
+function isVersion(text: string, isVariable: boolean): boolean {
+  return isVariable || /^\d{4}-\d\d-\d\d(?:-[\w.]+)?$/.test(text)
+}
+
+function addressOf(vendor: string, given: string): string {
+  const known = vendors.get(vendor)
+  const address = known ? addressFor(vendor, known, given) : given
+  // Other gateways leave out the path that their clients of this vendor add.
+  return known?.type === 'native' && URL.parse(address)?.pathname === '/' ? `${address.replace(/\/$/, '')}/v1` : address
+}
+
+/** Keeps variables that files name from secrets, and usual ones of vendors whose keys are not in the files. */
+export function reserve(draft: Draft, names: Iterable<string>): void {
+  for (const name of ['DATABASE_URL', 'REDIS_URL', 'SLUICE_SECRET', 'HOST', 'PORT', 'LOG_LEVEL', ...names])
+    draft.reserved.add(name)
+}
+
+/** Whether a list says one of these words. */
+export function listHas(list: Node | undefined, word: string): boolean {
+  return itemsOf(list).some((item) => textOf(item) === word)
+}
+
+/** A member by its name in snake or camel case. */
+export function member(node: Node | undefined, name: string): Node | undefined {
+  return membersOf(node).find(([key]) => snakeCase(key) === name)?.[1]
+}
+
+/** A name in snake case. */
+export function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

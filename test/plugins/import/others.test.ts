@@ -1,0 +1,139 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
+import { expect } from 'chai'
+import { isBifrostSection } from '../../../plugins/import/bifrost.ts'
+import { isPortkeySection } from '../../../plugins/import/portkey.ts'
+import { root, sandbox } from '../../engine/cli/sandbox.ts'
+import type { Sandbox } from '../../engine/cli/sandbox.ts'
+import { answerOf, goldenOf, requireGolden, silentLeaves, startImported } from './imported.ts'
+import type { ShownReport } from './imported.ts'
+
+const samplesOf = (product: string) => join(root, 'test', 'import', product)
+const sections = { portkey: isPortkeySection, bifrost: isBifrostSection } as const
+
+describe('plugins/import: portkey and bifrost', () => {
+  let here: Sandbox
+  beforeEach(async () => {
+    here = await sandbox()
+  })
+  afterEach(() => here.remove())
+
+  const folder = () => join(here.folder, 'new')
+  const imported = async (product: string, name: string, ...words: string[]) => {
+    const file = join(samplesOf(product), `${name}.json`)
+    const { status, out, error } = await here.run('import', product, file, '--out', 'new', '--json', ...words)
+    expect(error).to.deep.equal([])
+    return { status, report: JSON.parse(out.join('\n')) as ShownReport }
+  }
+
+  for (const [product, isSection] of Object.entries(sections))
+    for (const name of readdirSync(samplesOf(product))
+      .filter((one) => one.endsWith('.json'))
+      .map((one) => basename(one, '.json')))
+      it(`imports ${name} of ${product}: nothing is silent, the result is right, and no secret is told`, async () => {
+        const { report, status } = await imported(product, name)
+        expect(status).to.equal(report.counts.lost > 0 ? 3 : 0)
+        const path = join(samplesOf(product), `${name}.json`)
+        expect(silentLeaves(path, await readFile(path, 'utf8'), report, isSection)).to.deep.equal([])
+        const shown = {
+          ...report,
+          items: report.items.map((item) => ({ ...item, file: relative(samplesOf(product), item.file) })),
+        }
+        const golden = (await goldenOf(folder(), shown)).replaceAll(`${samplesOf(product)}/`, '')
+        await requireGolden(join(samplesOf(product), `${name}.expected.txt`), golden)
+        const told = JSON.stringify(report) + readFileSync(join(folder(), 'import-report.md'), 'utf8')
+        expect(told + readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8')).to.not.include('canary')
+        const checked = await here.run('--config', 'new/config/sluice.yaml', 'check')
+        expect([checked.status, ...checked.error]).to.deep.equal([0])
+      })
+
+  it('tries the targets of a fallback in their order, with the names that they say', async () => {
+    await imported('portkey', 'fallback')
+    const gateway = await startImported(folder())
+    try {
+      const asked: string[] = []
+      gateway.upstream.answer((request) => {
+        asked.push((JSON.parse(request.body.toString()) as { model: string }).model)
+        return asked.length < 3 ? { status: 429, body: {} } : answerOf(request)
+      })
+      const { status, text } = await gateway.ask('gpt-5')
+      expect([status, text.includes('Good day')]).to.deep.equal([200, true])
+      expect(asked).to.deep.equal(['gpt-5', 'claude-sonnet-4-5', 'llama-3.3-70b-versatile'])
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('asks what a condition says, by the name of the model', async () => {
+    await imported('portkey', 'conditional')
+    const gateway = await startImported(folder())
+    try {
+      for (const name of ['smart', 'cheap', 'quick', 'anything']) expect((await gateway.ask(name)).status).to.equal(200)
+      const asked = gateway.upstream.requests.map(
+        ({ body }) => (JSON.parse(body.toString()) as { model: string }).model,
+      )
+      expect(asked).to.deep.equal(['claude-opus-4-1', 'gpt-4.1-mini', 'gpt-4.1-mini', 'gpt-4.1-mini'])
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('makes a gateway of the providers of Bifrost that answers', async () => {
+    await imported('bifrost', 'providers')
+    const gateway = await startImported(folder())
+    try {
+      for (const name of [
+        'openai/gpt-4o',
+        'openai/gpt-5',
+        'azure/gpt-4.1',
+        'bedrock/nova',
+        'ollama/llama3',
+        'my-llm/x',
+      ]) {
+        const { status, text } = await gateway.ask(name)
+        expect([name, status, text.includes('Good day')]).to.deep.equal([name, 200, true])
+      }
+      expect(gateway.upstream.requests.map(({ path }) => path)).to.include.members([
+        '/openai/deployments/our-gpt-4-1/chat/completions?api-version=2024-10-21',
+        '/model/amazon.nova-pro-v1%3A0/converse',
+      ])
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('lets virtual keys of Bifrost go on working, with what they may use', async () => {
+    const { report } = await imported('bifrost', 'governance')
+    expect(report.keys).to.deep.equal({ imported: 4, skipped: 0, disabled: [], lost: ['textless'] })
+    const gateway = await startImported(folder(), { withKey: false, env: { VIRTUAL_KEY: 'sk-bf-from-the-variable' } })
+    try {
+      const may = async (key: string, model: string) => (await gateway.ask(model, key)).status
+      expect(await may('sk-bf-canary-00000001', 'openai/gpt-4o')).to.equal(200)
+      expect(await may('sk-bf-canary-00000001', 'openai/gpt-5')).to.equal(403)
+      expect(await may('sk-bf-canary-00000001', 'anthropic/claude-haiku-4-5')).to.equal(200)
+      expect(await may('sk-bf-canary-00000002', 'openai/gpt-5')).to.equal(200)
+      expect(await may('sk-bf-canary-00000002', 'openai/gpt-5')).to.equal(200)
+      expect(await may('sk-bf-canary-00000002', 'openai/gpt-5')).to.equal(429)
+      expect(await may('sk-bf-canary-00000003', 'openai/gpt-4o')).to.equal(401)
+      expect(await may('sk-bf-canary-00000004', 'openai/gpt-4o')).to.equal(403)
+      expect(await may('sk-bf-from-the-variable', 'anthropic/claude-haiku-4-5')).to.equal(200)
+      expect(await may('sk-bf-from-the-variable', 'openai/gpt-4o')).to.equal(403)
+    } finally {
+      await gateway.close()
+    }
+    expect((await imported('bifrost', 'governance', '--force')).report.keys).to.deep.include({
+      imported: 0,
+      skipped: 4,
+    })
+  })
+
+  for (const product of Object.keys(sections))
+    it(`answers 1 to a file for ${product} that is no configuration, and quotes nothing of it`, async () => {
+      await here.write('bad.json', '{"a": "canary-0')
+      const { status, error } = await here.run('import', product, 'bad.json', '--out', 'new')
+      expect(status).to.equal(1)
+      expect(error.join('\n')).to.match(/^sluice: bad\.json:\d+ is not valid YAML \([A-Z_]+\)$/)
+      expect(readdirSync(here.folder)).to.not.include('new')
+    })
+})
