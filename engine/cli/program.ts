@@ -148,5 +148,20 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .description('Make a new master secret, and seal anew everything that is stored; sessions end.')
     .action(runs(async (options: CommonOptions) => (await import('./rotate-secret.ts')).rotate(options, terminal)))
 
+  program
+    .command('export')
+    .description('What a gateway has in its file and its database.')
+    .command('config')
+    .description(
+      'Print the configuration file together with the stored records, as one file with secrets as variables.',
+    )
+    .option('--out <folder>', 'Write the file into a folder, and the secrets into .env there.')
+    .option('--force', 'Replace files that exist.')
+    .action(
+      runs(async (options: CommonOptions & { readonly out?: string; readonly force?: true }) =>
+        (await import('./export-config.ts')).exportConfig(options, terminal),
+      ),
+    )
+
   return program
 }
