@@ -193,7 +193,7 @@ async function writeInto(
   folder: string,
   { text, variables }: Exported,
   { force, json }: ExportOptions,
-  { out, error }: Terminal,
+  terminal: Terminal,
 ): Promise<number> {
   const lines = [...variables].map(([name, value]) => `${name}=${quoted(value)}\n`)
   const files = [
@@ -204,15 +204,16 @@ async function writeInto(
   const present = await Promise.all(files.map(async ({ name }) => ((await exists(join(folder, name))) ? [name] : [])))
   const taken = present.flat()
   if (taken.length > 0 && force !== true) {
-    error(`sluice: ${taken.join(', ')} would be replaced; nothing was written. --force replaces`)
+    terminal.error(`sluice: ${taken.join(', ')} would be replaced; nothing was written. --force replaces`)
     return 1
   }
   for (const { name, text: content, mode } of files) {
     await mkdir(dirname(join(folder, name)), { recursive: true })
     await writeFile(join(folder, name), content, { mode })
   }
-  if (json) out(printJson({ files: files.map(({ name }) => name), variables: [...variables.keys()] }))
-  else out(`${files.map(({ name }) => name).join(', ')} were written. API keys and members stay in the database.`)
+  if (json) terminal.out(printJson({ files: files.map(({ name }) => name), variables: [...variables.keys()] }))
+  else
+    terminal.out(`${files.map(({ name }) => name).join(', ')} were written. API keys and members stay in the database.`)
   return 0
 }
 
