@@ -43,6 +43,7 @@ export class Draft {
   readonly models = new Map<string, DraftModel>()
   readonly mcpServers: JsonObject[] = []
   readonly apiKeys: JsonObject[] = []
+  readonly guards: JsonObject[] = []
   /** Sections of `server_config`, by dotted path. */
   readonly settings = new Map<string, Json>()
   /** Own pipelines by their file names. */
@@ -142,6 +143,7 @@ export class Draft {
       providers: [...this.providers.values()].map(({ name, record }) => ({ name, ...record })),
       models: [...this.models.values()].filter(({ places }) => places.length > 0).map(modelRecord),
       ...(this.mcpServers.length > 0 ? { mcp_servers: this.mcpServers } : {}),
+      ...(this.guards.length > 0 ? { guards: this.guards } : {}),
       ...(this.apiKeys.length > 0 ? { api_keys: this.apiKeys } : {}),
       ...(this.settings.size > 0 ? { server_config: this.#sections() } : {}),
     }

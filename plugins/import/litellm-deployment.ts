@@ -43,7 +43,7 @@ const lostParameters: Readonly<Record<string, string>> = {
   use_in_pass_through: 'requests are not passed through to vendors',
   litellm_trace_id: 'requests have ids of their own',
   cache_control_injection_points: 'request_policy.prompt_caching marks what vendors may cache',
-  guardrails: 'there are no guards yet; a stage of your own may refuse or change requests',
+  guardrails: 'name the guards of the model: models[].guards',
   ssl_verify: 'certificates are always verified; NODE_EXTRA_CA_CERTS adds an authority',
 }
 

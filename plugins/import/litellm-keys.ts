@@ -18,14 +18,14 @@ const lostColumns: readonly (readonly [column: string, advice: string, weight?: 
   ['aliases', 'aliases are the same for all keys: models[].aliases', 'client'],
   ['config', 'keys have no settings of their own'],
   ['permissions', 'keys have no permissions beside their models'],
-  ['policies', 'there are no guards yet', 'limit'],
+  ['policies', 'name the guards of the key: guards', 'limit'],
   ['object_permission_id', 'list the servers of the key: mcp_servers'],
   ['router_settings', 'keys have no settings of their own'],
   ['auto_rotate', 'rotate keys with sluice key rotate'],
   ['access_group_ids', 'list the models of the key'],
 ]
 const lostMetadata: readonly (readonly [field: string, advice: string, weight?: Weight])[] = [
-  ['guardrails', 'there are no guards yet', 'limit'],
+  ['guardrails', 'name the guards of the key: guards', 'limit'],
   ['model_rpm_limit', 'keys have one limit for all models', 'limit'],
   ['model_tpm_limit', 'keys have one limit for all models', 'limit'],
   ['enforced_params', 'request_policy has rules for parameters', 'limit'],

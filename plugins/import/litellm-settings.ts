@@ -1,6 +1,7 @@
 import type { Json } from '../../engine/index.ts'
 import type { Draft } from './draft.ts'
 import { secondsAsDuration, textsIn } from './litellm-deployment.ts'
+import { noGuard } from './litellm-guards.ts'
 import type { LitellmModels } from './litellm-models.ts'
 import { periodOf } from './period.ts'
 import type { Report } from './report.ts'
@@ -235,7 +236,6 @@ const cacheParams: Reader = (node, reading) => {
 }
 
 const noLogs = usual('bodies are kept only if logging.capture says so')
-const noGuards = 'there are no guards yet; a stage of your own may refuse or change requests: docs/recipes'
 
 const litellm: Readonly<Record<string, Reader>> = {
   ...router,
@@ -265,7 +265,7 @@ const litellm: Readonly<Record<string, Reader>> = {
   cache: (node, { report }) =>
     flagOf(node) === false ? report.default(node, 'answers are not cached') : report.lost(node, noCache),
   cache_params: cacheParams,
-  guardrails: loses(noGuards, true),
+  guardrails: loses(noGuard, true),
   ssl_verify: loses('certificates are always verified; NODE_EXTRA_CA_CERTS adds an authority'),
   vector_store_registry: loses('there are no vector stores; an MCP server may search'),
   search_tools: loses('there are no search tools; an MCP server may search'),
@@ -390,9 +390,8 @@ export function finishStrategy({ draft }: Reading): void {
 
 /** Sections that stand for themselves. */
 export const lostSections: Readonly<Record<string, Reader>> = {
-  guardrails: loses(noGuards, true),
-  policies: loses(noGuards, true),
-  policy_attachments: loses(noGuards, true),
+  policies: loses(noGuard, true),
+  policy_attachments: loses(noGuard, true),
   vector_store_registry: loses('there are no vector stores; an MCP server may search'),
   search_tools: loses('there are no search tools; an MCP server may search'),
   prompts: loses('the stage prompt puts a text in front: docs/recipes'),

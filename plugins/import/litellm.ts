@@ -1,5 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
 import { Draft, litellmVariable } from './draft.ts'
+import { readGuards } from './litellm-guards.ts'
 import { readMcpServers } from './litellm-mcp.ts'
 import { LitellmModels } from './litellm-models.ts'
 import { finishFallbacks, finishStrategy, lostSections, readSection } from './litellm-settings.ts'
@@ -57,6 +58,7 @@ export async function readLitellm(file: string | undefined, options: LitellmOpti
     for (const section of sections.get(name) ?? []) readSection(name, section, reading)
   finishFallbacks(reading)
   finishStrategy(reading)
+  for (const guards of sections.get('guardrails') ?? []) readGuards(guards, draft, report)
   for (const servers of sections.get('mcp_servers') ?? []) readMcpServers(servers, draft, report)
   for (const [name, read] of Object.entries(lostSections))
     for (const section of sections.get(name) ?? []) if (!isEmpty(section)) read(section, reading)

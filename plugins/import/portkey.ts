@@ -22,7 +22,7 @@ interface Group {
   readonly isWeighted: boolean
 }
 
-const noGuards = 'there are no guards yet; a stage of your own may refuse or change requests: docs/recipes'
+const noGuards = 'write guards: docs/guards.md has the kinds, and the contract of a service of your own'
 
 /** What is said of fields without a place. */
 const lostFields: readonly (readonly [name: RegExp, advice: string, weight?: 'limit'])[] = [
