@@ -47,6 +47,9 @@ const lostParameters: Readonly<Record<string, string>> = {
   ssl_verify: 'certificates are always verified; NODE_EXTRA_CA_CERTS adds an authority',
 }
 
+/** What a header may hold. */
+const headerText = /^[\t\x20-\x7e\x80-\xff]*$/
+
 /** Where parameters may come from: those of the deployment go first. */
 type Parameters = ReadonlyMap<string, Node>
 
@@ -245,7 +248,7 @@ class ProviderReader {
     }
     for (const list of [this.#parameters.get('extra_headers'), this.#parameters.get('default_headers')]) {
       for (const [name, node] of membersOf(list)) {
-        if (!/^[\w!#$%&*+.^`|~-]+$/.test(name) || node.kind !== 'leaf' || /[\r\n]/.test(node.text))
+        if (!/^[\w!#$%&*+.^`|~-]+$/.test(name) || node.kind !== 'leaf' || !headerText.test(node.text))
           this.#report.lost(node, 'is no header')
         else {
           headers[name] = isSecretName(name) ? this.#draft.secret(node, this.#word(name)) : this.#draft.text(node)

@@ -326,5 +326,5 @@ export class LitellmModels {
 }
 
 function round(value: number): number {
-  return Math.min(1_000_000, Number(value.toPrecision(6)))
+  return Math.min(1_000_000, Math.max(0, Number(value.toPrecision(6))))
 }

@@ -377,7 +377,8 @@ export function readSection(name: string, section: Node | undefined, reading: Re
     else if (key === 'max_budget') continue
     else if (key === 'budget_duration') {
       if (!budget) reading.report.default(node, 'there is no budget')
-    } else if (key.startsWith('upperbound_'))
+    } else if (key.endsWith('_callback_params') || key.startsWith('langfuse_')) reading.report.lost(node, noCallback)
+    else if (key.startsWith('upperbound_'))
       reading.report.lost(node, 'keys of members are bounded by those of the member', 'limit')
     else if (Object.hasOwn(readers, key)) readers[key]?.(node, reading)
   }

@@ -101,7 +101,7 @@ function merged(roots: readonly Node[], report: Report): ReadonlyMap<string, rea
   for (const [index, root] of roots.entries())
     for (const [name, node] of root.members) {
       if (name === 'include') {
-        report.mapped(node, 'config/sluice.yaml')
+        for (const leaf of leavesOf(node)) report.mapped(leaf, 'config/sluice.yaml')
         continue
       }
       const before = sections.get(name) ?? []

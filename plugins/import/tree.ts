@@ -41,11 +41,20 @@ export async function readTree(path: string, name: string): Promise<Node> {
   return parseTree(await readFile(path, 'utf8'), name)
 }
 
-/** Parses YAML, of which JSON is a part, as PyYAML does: version 1.1, with merge keys. Throws `Unreadable`. */
+/**
+ * Parses YAML, of which JSON is a part, as PyYAML does: version 1.1, with merge keys; of two equal keys, the last one
+ * counts. Throws `Unreadable`.
+ */
 export function parseTree(text: string, file: string): Node {
   const lines = new LineCounter()
   // Messages of the parser quote lines, which may hold secrets.
-  const document = parseDocument(text, { version: '1.1', merge: true, lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(text, {
+    version: '1.1',
+    merge: true,
+    uniqueKeys: false,
+    lineCounter: lines,
+    prettyErrors: false,
+  })
   const [error] = document.errors
   if (error) throw new Unreadable(`${file}:${lines.linePos(error.pos[0]).line} is not valid YAML (${error.code})`)
   return new TreeMaker(document, lines, file).made()

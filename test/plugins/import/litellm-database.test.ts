@@ -239,6 +239,12 @@ describe('plugins/import: the database of LiteLLM', () => {
       litellm_params: { model: sealed('groq/llama'), litellm_credential_name: sealed('shared') },
       model_info: {},
     })
+    await theirs.add('ProxyModelTable', {
+      model_id: 'm3',
+      model_name: 'keyless',
+      litellm_params: { model: 'openai/gpt-4.1', api_key: sealed('sk-keyless-canary') },
+      model_info: {},
+    })
     await key('sk-models-0000001', { models: ['boxed'] })
     const { status, report, text } = await imported([], { LITELLM_SALT_KEY: salt })
     expect(status, text).to.equal(0)
@@ -258,6 +264,7 @@ describe('plugins/import: the database of LiteLLM', () => {
       'lost LiteLLM_ProxyModelTable[m1].litellm_params.model',
       'lost LiteLLM_CredentialsTable[shared].credential_values.api_key',
     ])
+    expect(readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8')).to.include('enabled: false')
     expect((await here.run('--config', 'new/config/sluice.yaml', 'check')).status).to.equal(0)
   })
 
