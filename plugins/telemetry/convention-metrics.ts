@@ -37,7 +37,10 @@ export class ConventionMetrics {
     const error = errorOf(told, undefined)
     if (told.protocol === 'mcp') {
       const { method } = told.asked?.() ?? {}
-      const labels = { [names.mcpMethod]: String(method ?? ''), [names.errorType]: rpcError(told) ?? error }
+      const labels = {
+        [names.mcpMethod]: typeof method === 'string' ? method : '',
+        [names.errorType]: rpcError(told) ?? error,
+      }
       return this.#instruments.mcpClient(labels).observe(duration / 1_000)
     }
     const labels = {
