@@ -69,10 +69,11 @@ export class TracedExchanges {
   readonly #tracing: Tracing
   readonly #mcp: McpSpans
   #settings: SpanSettings
-  readonly #begun = new WeakMap<ToldExchange, Running>()
+  /** Each that begins ends once. A weak map would cost the collector of garbage more than all of this. */
+  readonly #begun = new Map<ToldExchange, Running>()
   /** By id. A job has the id of the request that began it, and may begin before that is over. */
   readonly #running = new Map<string, Running>()
-  readonly #calls = new WeakMap<ToldCall, Calling>()
+  readonly #calls = new Map<ToldCall, Calling>()
 
   constructor(tracing: Tracing, settings: SpanSettings) {
     this.#tracing = tracing
@@ -83,6 +84,13 @@ export class TracedExchanges {
   /** A configuration went live. */
   follow(settings: SpanSettings): void {
     this.#settings = settings
+  }
+
+  /** Nothing is heard any more: what runs now will not be seen to end. */
+  forget(): void {
+    this.#begun.clear()
+    this.#running.clear()
+    this.#calls.clear()
   }
 
   /** Makes spans of exchanges of pipelines with a protocol, of those that they begin, and of jobs. */
@@ -153,6 +161,7 @@ export class TracedExchanges {
   ends(exchange: ToldExchange): void {
     const running = this.#begun.get(exchange)
     if (running === undefined) return
+    this.#begun.delete(exchange)
     running.isOver = true
     if (this.#running.get(exchange.id) === running) this.#running.delete(exchange.id)
     this.#contextOf(running)
@@ -227,6 +236,7 @@ export class TracedExchanges {
   }
 
   #endCall(call: ToldCall, { span, running }: Calling): void {
+    this.#calls.delete(call)
     if (span.isRecording()) {
       const isMcp = call.protocol === 'mcp'
       if (isMcp) this.#mcp.describeClient(span, call)

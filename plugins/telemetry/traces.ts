@@ -69,6 +69,7 @@ export default defineService({
       if (enabled !== listens)
         for (const [name, listener] of channels) (enabled ? subscribe : unsubscribe)(name, listener)
       if (toStages !== listensToStages) (toStages ? subscribe : unsubscribe)(...stages)
+      if (listens && !enabled) exchanges?.forget()
       listens = enabled
       listensToStages = toStages
     }
