@@ -205,9 +205,30 @@ describe('spans', () => {
     const calls = spans.filter(({ kind }) => kind === 'client')
     expect(inner?.name).to.equal('pipeline acme-jury')
     expect(inner?.parentSpanId).to.equal(server?.spanId)
-    expect(calls.map(({ parentSpanId }) => parentSpanId).toSorted()).to.deep.equal(
-      [server?.spanId, inner?.spanId].toSorted(),
-    )
+    expect(calls.map(({ parentSpanId }) => parentSpanId)).to.have.members([server?.spanId, inner?.spanId])
+  })
+
+  it('have those of other rooms below them, and none where there are no traces', async () => {
+    const pipelines = await copyPipelines()
+    closing.push(() => pipelines.remove())
+    await pipelines.edit('chat-completions.yaml', '  - parse\n', '  - parse\n  - acme-work\n')
+    const more = {
+      plugins: [join(import.meta.dirname, 'working', 'plugin.ts')],
+      pipelines: pipelines.folder,
+      models: [{ name: 'm', provider: 'far' }],
+    }
+    const gateway = await start({}, more)
+    upstream.answer({ body: chatAnswer }, { body: chatAnswer }, { body: chatAnswer })
+    const spans = await of(await ask(gateway, { model: 'm', messages }))
+    const [server] = spans.filter(({ kind }) => kind === 'server')
+    const [own] = spans.filter(({ name }) => name === 'acme work')
+    expect([own?.kind, own?.parentSpanId, own?.isError]).to.deep.equal(['client', server?.spanId, true])
+    expect(own?.attributes).to.deep.equal({ 'acme.size': 3, 'acme.done': true, 'error.type': 'acme_tired' })
+    const seen = collector.spans.length
+    await ask(await start({ enabled: false }, more), { model: 'm', messages })
+    await ask(gateway, { model: 'm', messages })
+    await until(() => collector.spans.length >= seen + 3)
+    expect(collector.spans.filter(({ name }) => name === 'acme work')).to.have.length(2)
   })
 
   it('have a job below the request that began it', async function () {
