@@ -98,6 +98,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const warmth = new Warmth(log)
   let stores: Stores | undefined
   let http: HttpServer | undefined
+  let running: Live | undefined
   let draining = false
   const services = new OpenServices({
     log,
@@ -158,6 +159,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         if (stores === undefined) return []
         return [...stores.degraded, ...services.degraded.keys()]
       },
+      get refused() {
+        return running?.refusal
+      },
     },
     version: productVersion(),
   }
@@ -184,6 +188,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     })
     if ('diagnostics' in started) throw new ConfigurationError(started.diagnostics)
     const { live } = started
+    running = live
     if (!stores) throw new Error('the configuration went live without its stores')
     const { settings } = live.current
     const limits = { ...httpLimits, ...clientTimes(settings.client_timeouts), ...options.limits }

@@ -50,7 +50,7 @@ export interface GatewayHost {
   recheck?(): void
   readonly keep: Keep
   /** State of the process; the state of the configuration is added. */
-  readonly status: Pick<HostStatus, 'draining' | 'starting' | 'degraded'>
+  readonly status: Pick<HostStatus, 'draining' | 'starting' | 'degraded'> & ReturnType<ServiceHost['state']>
   /** Version of the product. */
   readonly version: string
 }
@@ -112,6 +112,7 @@ export function serviceHost(
           gateway.log.error({ err: error, service: name }, 'the work of a service after a commit failed')
         }
       }),
+    state: () => gateway.status,
     folder,
     environment: gateway.environment,
     ...(connectRedis ? { connectRedis } : {}),

@@ -4,6 +4,7 @@ import { GatewayError } from '../spec/error.ts'
 import { serveErrors } from '../spec/error-table.ts'
 import type { RecordAccess, RecordChange } from '../spec/record-access.ts'
 import type { HostStatus } from '../spec/host.ts'
+import type { RunningState } from '../spec/running.ts'
 import type { StoredRecords } from '../store/records.ts'
 import { commitChanges } from './commit-change.ts'
 import { loadConfiguration } from './load-configuration.ts'
@@ -76,6 +77,10 @@ export class Live {
   /** Version of the running configuration, and the first finding of a newer one that was refused. */
   get status(): HostStatus['config'] {
     return this.#status.config(this.#current, this.scrub)
+  }
+
+  get refusal(): RunningState['refused'] {
+    return this.#status.refusal
   }
 
   /** Warns once of a peer that is no trusted proxy, and names its clients in `x-forwarded-for`. */

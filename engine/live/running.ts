@@ -8,7 +8,7 @@ import type { Planning } from './plan.ts'
 import { accessOf } from '../spec/access.ts'
 import type { HostStatus } from '../spec/host.ts'
 import type { Configuration } from '../records/configuration.ts'
-import type { Finding, PipelineView, Running } from '../spec/running.ts'
+import type { Finding, PipelineView, Running, RunningState } from '../spec/running.ts'
 
 /** What is known of the running configuration beside its contents. */
 export class RunningStatus {
@@ -45,6 +45,10 @@ export class RunningStatus {
     this.#refused = { at: Date.now(), findings }
   }
 
+  get refusal(): RunningState['refused'] {
+    return this.#refused && { ...this.#refused, findings: findingsOf(this.#refused.findings, this.#root) }
+  }
+
   /** The version of a configuration, and the first finding of newer files that were refused. */
   config(current: Pick<Configuration, 'version'> | undefined, scrub: (text: string) => string): HostStatus['config'] {
     const [first] = this.#refused?.findings ?? []
@@ -61,7 +65,7 @@ export class RunningStatus {
         const { peer, warning } = this.#untrusted ?? {}
         const isTrusted = peer === undefined || (proxies !== undefined && isWithin(peer, proxies))
         const known = warning === undefined || isTrusted ? warnings : [...warnings, warning]
-        const refused = this.#refused
+        const { refusal: refused } = this
         return {
           version,
           loadedAt: this.#loadedAt,
@@ -71,7 +75,7 @@ export class RunningStatus {
             known.filter(({ code }) => risks.has(code)),
             this.#root,
           ),
-          ...(refused ? { refused: { at: refused.at, findings: findingsOf(refused.findings, this.#root) } } : {}),
+          ...(refused ? { refused } : {}),
         }
       },
       reload: async () => findingsOf(await live.reload(), this.#root),

@@ -3,6 +3,7 @@ import type { Insertable } from 'kysely'
 import type { SqlDialect, TableQueries, Tables } from './database.ts'
 import type { Host } from './host.ts'
 import type { Json } from './json.ts'
+import type { RunningState } from './running.ts'
 
 /**
  * The gateway's interface for a service that is being opened. It has nothing of a configuration, because the service
@@ -32,6 +33,8 @@ export interface ServiceHost extends Pick<
   readonly firstProcess?: FirstProcess
   /** The variables of the environment that the gateway was started with. */
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** The names of what is degraded, and why newer files of the configuration were refused. */
+  readonly state: () => { readonly degraded: readonly string[]; readonly refused?: RunningState['refused'] | undefined }
   /** Absolute path of the folder for the gateway's own files: the folder of the SQLite file; otherwise `data`. */
   readonly folder: string
   /**
