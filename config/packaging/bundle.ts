@@ -45,6 +45,7 @@ const doors = [
   'engine/testing',
   'engine/cli/fixture/probe',
   'plugins/limits/counter-server',
+  'plugins/notifications/ends',
   'plugins/telemetry/totals',
 ].map((name) => source(`${name}.ts`))
 

@@ -21,6 +21,7 @@ import { migrations } from './table.ts'
 import type { AuditTable } from './table.ts'
 import { verify } from './verify.ts'
 import type { Verdict } from './verify.ts'
+import { Verdicts } from './verdicts.ts'
 
 /** The audit trail: who changed what. */
 export interface Audit {
@@ -51,6 +52,7 @@ export default defineService({
   name: 'audit',
   summary: 'The audit trail: who changed what, in rows that cannot be changed unnoticed.',
   migrations,
+  uses: ['notifications'],
   seals: [{ table: 'audit_keys', key: 'sequence', column: 'key', context: contextOf }],
   open(host) {
     const checkpoints = new Checkpoints(host)
@@ -71,19 +73,22 @@ export default defineService({
         host.log.error({ err: error }, 'a reload of the configuration is missing in the audit trail')
       }
     }
+    const trail = { checkpoints, keys, dialect: host.dialect }
+    const verdicts = new Verdicts(host, () => verify(host.database, trail))
     const view: Audit = {
       append: (transaction, entry) => chain.append(transaction, entry),
       record: (entry) => chain.record(entry),
       refused: (refused) => refusals.note(refused),
       rotate: (transaction, earlier) => chain.rotate(transaction, earlier),
       find: (filter, page) => findRows(host.database, filter, page),
-      verify: (given, rows = host.database) => verify(rows, { checkpoints, keys, dialect: host.dialect }, given),
+      verify: (given, rows = host.database) => verdicts.of(() => verify(rows, trail, given), given),
     }
     return {
-      configure(_settings, _services, { version, fileVersion }) {
+      configure(_settings, { notifications }, { version, fileVersion }) {
         const live = () => {
           if (running && running.fileVersion !== fileVersion) void reloaded(running.version, version, fileVersion)
           running = { version, fileVersion }
+          notifications.watch('audit', { read: () => verdicts.read() })
         }
         return { view, live }
       },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { defineService } from '../../engine/index.ts'
-import type { Greeting, HeldChange, JsonObject, Principal } from '../../engine/index.ts'
-import { ChangePoll, whenFree } from '../../engine/kit.ts'
+import type { Greeting, HeldChange, JsonObject, Principal, Services } from '../../engine/index.ts'
+import { ChangePoll, whenFree, timeText } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
 import { declarable, declaredKey, knownModels, modelNames } from './declared-keys.ts'
 import { greetingOf } from './first-key.ts'
@@ -95,7 +95,7 @@ export default defineService({
   name: 'api_keys',
   summary: 'API keys, declared and stored, by which clients authenticate.',
   migrations,
-  uses: ['members', 'audit'],
+  uses: ['members', 'audit', 'notifications'],
   async open(host) {
     const uses = host.appender('api_keys_uses', { sums: noteLastUses })
     const keys = new KeyStore(host, (id, at) => uses.append({ key_id: id, at }))
@@ -109,7 +109,11 @@ export default defineService({
     let unfollow = () => {}
     const polling = setInterval(() => void following.look(), poll).unref()
     return {
-      configure(_settings, { members, audit }, { catalog: { models }, records, reject, accept, witness }) {
+      configure(
+        _settings,
+        { members, audit, notifications },
+        { catalog: { models }, records, reject, accept, witness },
+      ) {
         const given = records.of('api_key')
         const names = modelNames(models)
         const declared = given.map((key) => declaredKey(key, names))
@@ -232,6 +236,7 @@ export default defineService({
             host.recheck()
           })
           if (keys.index.declare(declared)) host.recheck()
+          notifications.watch('api_keys', { every: endingLooks, read: () => endingKeys(keys) })
         }
         return { view, live }
       },
@@ -256,4 +261,29 @@ export default defineService({
 /** A key may change hands between the request of its owner and the change. Throws `not_found`. */
 function requireOwner({ id, fields }: KnownKey, owner: string | undefined): void {
   if (owner !== undefined && fields.owner !== owner) throw notFound(id)
+}
+
+type Cause = Awaited<ReturnType<Parameters<Services['notifications']['watch']>[1]['read']>>[number]
+
+/** How long before its end a key is told, and milliseconds between two looks. */
+const ahead = 14 * 86_400_000
+const endingLooks = 5_000
+
+/** The keys that end soon. */
+function endingKeys({ index }: Pick<KeyStore, 'index'>): readonly Cause[] {
+  const now = Date.now()
+  return index.all.flatMap(({ id }): Cause[] => {
+    const { name = '', state, expiresAt = Infinity } = index.get(id) ?? {}
+    if (state !== 'active' || expiresAt <= now || expiresAt > now + ahead) return []
+    const at = timeText(expiresAt)
+    return [
+      {
+        cause: 'expires',
+        key: `expires api_key ${id}`,
+        subject: `The API key "${name}" ends at ${at}`,
+        facts: { kind: 'api_key', name, expires_at: at },
+        path: `/keys/${encodeURIComponent(id)}`,
+      },
+    ]
+  })
 }

@@ -71,6 +71,8 @@ export class Charges {
   readonly #ledger: Pick<Ledger, 'charge'>
   /** Has the row of an exchange carry its charge to the ledger. */
   carry: (row: LedgerTable) => void
+  /** Hears which budgets were charged. */
+  charged: (budgets: readonly BudgetRule[]) => void = () => undefined
   readonly #reservations = new Map<string, Reservation>()
 
   constructor(counting: Pick<FailoverCounters, 'reserve' | 'settle' | 'passOn'>, ledger: Pick<Ledger, 'charge'>) {
@@ -108,6 +110,7 @@ export class Charges {
     const name = model?.model.name ?? null
     const learned = estimate === undefined ? undefined : { model: name, overrun: overrunOf(charged.micros, estimate) }
     const write = () => {
+      this.charged(charged.budgets)
       if (micros !== 0) this.#write(rowOf(id, reservation?.at ?? at, principal, micros, learned), isRun)
       return charged
     }
@@ -132,6 +135,7 @@ export class Charges {
     if (!reservation) return undefined
     const { budgets, lasts, held } = reservation
     await this.#counting.settle({ id, sums: budgets.map(({ bucket }) => bucket), micros })
+    this.charged(budgets)
     const again = { id, lasts, budgets, isRun: false, estimates: [Math.max(0, held - micros)], input: 0 }
     const reserved = await this.#counting.reserve(again)
     if ('refused' in reserved) return { budget: budgets[reserved.refused] as BudgetRule, state: reserved.state }
@@ -156,6 +160,7 @@ export class Charges {
     const unknown = wasAsked ? (reservation?.input ?? 0) : 0
     const micros = (await this.#counting.settle({ id, sums, micros: wasAsked ? 'input' : 0 })) ?? unknown
     if (micros !== 0) this.#write(rowOf(id, at, principal, micros), isRun)
+    this.charged(budgets)
     return { micros, estimated: micros > 0, budgets }
   }
 

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { defineService } from '../../engine/index.ts'
 import type {
   Services,
@@ -33,6 +34,7 @@ import type { UsedSoFar } from './running-exchanges.ts'
 import { budgetBeyond, rateBeyond, settings, withoutEffect } from './settings.ts'
 import type { LimitSettings } from './settings.ts'
 import type { Soon } from './soon.ts'
+import { SpentBudgets } from './spent-budgets.ts'
 import { migrations } from './table.ts'
 
 /** A budget and what is left of it, as clients see it: in USD, with moments as text (RFC 3339). */
@@ -102,6 +104,8 @@ export interface Limits {
   readonly refused: Refused
 }
 
+type Cause = Awaited<ReturnType<Parameters<Services['notifications']['watch']>[1]['read']>>[number]
+
 declare module '../../engine/index.ts' {
   interface Services {
     limits: Limits
@@ -154,7 +158,7 @@ export default defineService({
   section: 'rate_limits',
   settings,
   migrations,
-  uses: ['requests', 'metrics'],
+  uses: ['requests', 'metrics', 'notifications', 'api_keys', 'members'],
   check: checkLimits,
   async open(host) {
     const ledger = new Ledger(host)
@@ -171,6 +175,8 @@ export default defineService({
         'no key-value store is configured: gateways on other machines count rate limits for themselves, and learn what others have spent every 5 seconds',
       )
     const charges = new Charges(counting, ledger)
+    const spent = new SpentBudgets()
+    charges.charged = (budgets) => spent.charged(budgets)
     const overruns = new Overruns(host)
     let refused: Refused = () => undefined
     const running = new RunningExchanges(counting, charges, (holder, kind) => refused(holder, kind))
@@ -192,7 +198,7 @@ export default defineService({
       return many.map(([, budget], index) => budgetState(budget, states[index] as SumState, now))
     }
     return {
-      configure(limitSettings, { requests, metrics }) {
+      configure(limitSettings, { requests, metrics, notifications, ...holders }) {
         const whole = limitSettings.budget.server
         const rules = new RuleBook(limitSettings)
         const view: Limits = {
@@ -228,6 +234,10 @@ export default defineService({
           live() {
             counting.onFailure = limitSettings.on_store_failure
             refused = counted(metrics)
+            notifications.watch('budgets', {
+              read: (said) => spent.read(said, { counting, rules, holders, shares: notifications.budgetAt }),
+            })
+            notifications.watch('charges', { read: () => waitingCharges(ledger, requests) })
           },
         }
       },
@@ -247,6 +257,27 @@ function counted(metrics: Services['metrics']): Refused {
     labels: { holder: ['key', 'member', 'server'], kind: ['requests', 'tokens', 'concurrency', 'budget'] },
   })
   return (holder, kind) => rejections({ holder, kind }).add()
+}
+
+/** Charges that the database does not take: they wait in a file, or in memory, and budgets after a restart do not know them. */
+function waitingCharges(
+  ledger: Pick<Ledger, 'counters'>,
+  requests: Pick<Services['requests'], 'counters'>,
+): readonly Cause[] {
+  const all = [ledger.counters, requests.counters]
+  if (all.every(({ failing }) => failing === undefined)) return []
+  const waiting = all.reduce((sum, { pending }) => sum + pending, 0)
+  const host = hostname()
+  const subject = `The database takes no charges of the gateway on ${host}`
+  return [
+    {
+      cause: 'charges_waiting',
+      key: `charges_waiting ${host}`,
+      subject,
+      facts: { host, waiting },
+      path: '/configuration',
+    },
+  ]
 }
 
 async function tightestOf(budgets: readonly BudgetRule[], counting: Pick<FailoverCounters, 'read'>): Promise<Tightest> {

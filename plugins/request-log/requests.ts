@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { GatewayError, defineService } from '../../engine/index.ts'
 import { duration } from '../../engine/kit.ts'
 import type { RowCounters, Scope, Services, Source, Tables } from '../../engine/index.ts'
@@ -110,6 +111,39 @@ function measure(metrics: Services['metrics'], view: Pick<Requests, 'counters'>)
   })
 }
 
+type Cause = Awaited<ReturnType<Parameters<Services['notifications']['watch']>[1]['read']>>[number]
+
+/** Milliseconds for which a loss is told after the last row that was lost. */
+const recent = 3_600_000
+
+/** Sees that rows of the request log are lost. */
+class LostRows {
+  #lost = 0
+  #since: number | undefined
+  #lastAt = -Infinity
+
+  read({ dropped }: Pick<RowCounters, 'dropped'>): readonly Cause[] {
+    const now = Date.now()
+    if (dropped > this.#lost) {
+      if (now - this.#lastAt > recent) this.#since = now
+      this.#lastAt = now
+    }
+    this.#lost = dropped
+    if (now - this.#lastAt > recent) return []
+    const host = hostname()
+    return [
+      {
+        cause: 'rows_lost',
+        key: `rows_lost ${host}`,
+        subject: `${dropped} rows of the gateway on ${host} were not written`,
+        facts: { host, rows: dropped },
+        ...(this.#since !== undefined && { since: this.#since }),
+        path: '/configuration',
+      },
+    ]
+  }
+}
+
 export default defineService({
   name: 'requests',
   summary: 'The request log: a row of every exchange.',
@@ -117,11 +151,12 @@ export default defineService({
   seals: [{ table: 'requests_captures', key: 'id', column: 'sealed', context: contextOf }],
   section: 'logging',
   settings: loggingSchema,
-  uses: ['metrics'],
+  uses: ['metrics', 'notifications'],
   check: checkLogging,
   open(host) {
     const rows = host.appender('requests', { waits: true, sums: addUp })
     const charges = new RowCharges()
+    const lost = new LostRows()
     const columns = (row: LogRow, charge: Charge | undefined, version: string, problem: string) => {
       try {
         return columnsOf(row, charge, version, host.scrub)
@@ -251,13 +286,14 @@ export default defineService({
       namesOf: async (kind, ids) => (await summing()).namesOf(host, kind, ids),
     })
     return {
-      configure(settings, { metrics }, { version }) {
+      configure(settings, { metrics, notifications }, { version }) {
         const view = viewOf(version, settings)
         return {
           view,
           live() {
             current = settings
             measure(metrics, view)
+            notifications.watch('requests', { read: () => lost.read(view.counters) })
             captures.follow(settings)
             void beginEarlier()
           },

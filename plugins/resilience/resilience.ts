@@ -9,6 +9,7 @@ import { Healths, Visit } from './health.ts'
 import type { BreakerRules, Health } from './health.ts'
 import { Processes } from './processes.ts'
 import { migrations } from './table.ts'
+import { keysOf, troubles } from './troubles.ts'
 import type { ResetsTable } from './table.ts'
 
 const settings = {
@@ -88,14 +89,14 @@ export default defineService({
   summary: 'The health of providers: breakers, requests under way, latencies.',
   settings,
   migrations,
-  uses: ['audit', 'metrics'],
+  uses: ['audit', 'metrics', 'notifications'],
   open(host) {
     let turned: (provider: string, to: CircuitState) => void = () => undefined
     const healths = new Healths(undefined, (provider, to) => turned(provider, to))
     let tell: () => Told = () => ({ breakers: [], keys: [] })
     const processes = new Processes(host, { tell: () => tell(), reset: (which) => healths.reset(which) })
     return {
-      configure({ fallbacks, breaker }, { audit, metrics }, { catalog, records }) {
+      configure({ fallbacks, breaker }, { audit, metrics, notifications }, { catalog, records }) {
         const rules = rulesOf(breaker)
         const own = (): Told => ({
           breakers: healths.all(rules.perModel).map((health) => breakerOf(health, rules)),
@@ -146,6 +147,9 @@ export default defineService({
           live() {
             tell = own
             turned = measured(metrics, () => healths.all(rules.perModel))
+            notifications.watch('resilience', {
+              read: async () => troubles(await view.all(), (name) => keysOf(records.find('provider', name))),
+            })
           },
         }
       },

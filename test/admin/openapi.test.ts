@@ -202,7 +202,7 @@ describe('admin/openapi', function () {
       200,
       `list-audit verify-audit compare-checkpoints list-model list-model-names list-provider list-provider-types
       get-judge-agreement list-api-key get-spend list-catalog show-setup list-member show-account show-own-budget
-      show-own-tracing list-section list-requests tail-requests get-stats get-usage get-series list-breakers
+      show-own-tracing list-section list-requests tail-requests get-stats get-usage get-series list-breakers list-notifications
       list-experience list-decisions export-dataset list-feedback list-own-api-key get-system get-configuration
       list-pages list-pipelines get-openapi`,
     )
@@ -229,6 +229,7 @@ describe('admin/openapi', function () {
     await call('preview-routing', 200)
     await call('give-feedback', 404)
     await call('rate-request', 404)
+    await call('test-notifications', 422)
     await call('reset-breakers', 200, { path: { provider: 'my-provider' } })
     await call('reset-all-breakers', 200)
 

@@ -1,0 +1,142 @@
+import type { ServiceHost } from '../../engine/index.ts'
+import { parsedObject, within } from '../../engine/kit.ts'
+import type { CauseName, Notice } from './cause.ts'
+import type { OpenCause } from './causes.ts'
+import type { DeliveriesTable, TargetsTable } from './table.ts'
+
+/** How many notices are shown, and for how long others are kept, in milliseconds. */
+const shown = 100
+const keptFor = 7 * 86_400_000
+
+/** Milliseconds that the database has: people are told all the same. */
+const patience = 3_000
+const late = 'the database did not answer in time'
+
+/** A notice and what came of it. */
+export interface Sent {
+  readonly notice: Notice
+  readonly deliveries: readonly DeliveriesTable[]
+}
+
+/** What was said, and how it was delivered: kept in the database. */
+export class Kept {
+  readonly #host: Pick<ServiceHost, 'database'>
+
+  constructor(host: Pick<ServiceHost, 'database'>) {
+    this.#host = host
+  }
+
+  /** The causes that a speaker has said and that lasted when it was last heard. */
+  async open(speaker: string): Promise<readonly OpenCause[]> {
+    const rows = await this.#host.database
+      .selectFrom('notifications_open')
+      .selectAll()
+      .where('speaker', '=', speaker)
+      .execute()
+    return rows.map(({ id, cause, key, subject, facts, path, since, said_at: saidAt }) => ({
+      id,
+      cause: cause as CauseName,
+      key,
+      subject,
+      facts: parsedObject(facts) ?? {},
+      path,
+      since,
+      saidAt,
+    }))
+  }
+
+  /** Keeps what a speaker says, before anybody is told. */
+  async said(
+    speaker: string,
+    notices: readonly Notice[],
+    targetsOf: (notice: Notice) => readonly string[],
+  ): Promise<void> {
+    const work = this.#host.database.transaction().execute(async (queries) => {
+      for (const notice of notices) {
+        const { message, id, cause, key, subject, facts, path, state, at, since } = notice
+        await queries
+          .insertInto('notifications_sent')
+          .values({ id: message, at, notice: JSON.stringify(notice) })
+          .execute()
+        const waiting = targetsOf(notice).map((target) => ({
+          message,
+          target,
+          at,
+          state: 'waiting' as const,
+          attempts: 0,
+          status: null,
+        }))
+        if (waiting.length > 0) await queries.insertInto('notifications_deliveries').values(waiting).execute()
+        if (state === 'end') await queries.deleteFrom('notifications_open').where('id', '=', id).execute()
+        else
+          await queries
+            .insertInto('notifications_open')
+            .values({ id, speaker, cause, key, subject, facts: JSON.stringify(facts), path, since, said_at: at })
+            .onConflict((on) => on.column('id').doUpdateSet({ facts: JSON.stringify(facts), said_at: at }))
+            .execute()
+      }
+      const old = Date.now() - keptFor
+      await queries.deleteFrom('notifications_sent').where('at', '<', old).execute()
+      await queries.deleteFrom('notifications_deliveries').where('at', '<', old).execute()
+    })
+    await within(work, patience, late)
+  }
+
+  async delivered({ message, target, state, attempts, status }: Omit<DeliveriesTable, 'at'>): Promise<void> {
+    const update = this.#host.database
+      .updateTable('notifications_deliveries')
+      .set({ state, attempts, status })
+      .where('message', '=', message)
+      .where('target', '=', target)
+    await within(update.execute(), patience, late)
+  }
+
+  async tried(target: TargetsTable): Promise<void> {
+    const { name: _name, ...rest } = target
+    const insert = this.#host.database
+      .insertInto('notifications_targets')
+      .values(target)
+      .onConflict((on) => on.column('name').doUpdateSet(rest))
+    await within(insert.execute(), patience, late)
+  }
+
+  targets(): Promise<readonly TargetsTable[]> {
+    return this.#host.database.selectFrom('notifications_targets').selectAll().execute()
+  }
+
+  /** The last notices, newest first. */
+  async sent(): Promise<readonly Sent[]> {
+    const { database } = this.#host
+    const rows = await database
+      .selectFrom('notifications_sent')
+      .selectAll()
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(shown)
+      .execute()
+    if (rows.length === 0) return []
+    const ids = rows.map(({ id }) => id)
+    const all = await database.selectFrom('notifications_deliveries').selectAll().where('message', 'in', ids).execute()
+    return rows.flatMap(({ id, notice }) => {
+      const known = parsedObject(notice) as Notice | undefined
+      return known ? [{ notice: known, deliveries: all.filter(({ message }) => message === id) }] : []
+    })
+  }
+
+  /** What was said since a time and is not delivered yet, such as by a process that was stopped; oldest first. */
+  async waiting(since: number): Promise<readonly (readonly [Notice, target: string])[]> {
+    const rows = await this.#host.database
+      .selectFrom('notifications_deliveries')
+      .innerJoin('notifications_sent', 'notifications_sent.id', 'notifications_deliveries.message')
+      .select(['target', 'notice'])
+      .where('state', '=', 'waiting')
+      .where('notifications_deliveries.at', '>=', since)
+      .orderBy('notifications_deliveries.at')
+      .orderBy('message')
+      .execute()
+    return rows.flatMap(({ notice, target }) => {
+      const known = parsedObject(notice) as Notice | undefined
+      return known ? [[known, target] as const] : []
+    })
+  }
+}
