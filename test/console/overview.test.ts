@@ -17,6 +17,11 @@ const broken = {
   json: { error: { message: 'It broke.', code: 'internal_error', param: null } },
 }
 
+interface Cause {
+  readonly cause: string
+  readonly facts: object
+}
+
 describe('console/overview', () => {
   let rig: SignedInRig
   let upstream: ScriptedUpstream
@@ -47,6 +52,20 @@ describe('console/overview', () => {
 
   const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
   const attention = (page: Page) => region(page, 'Attention')
+  /** As if the circuit that is open were those of these models. */
+  const circuits = async (page: Page, models: readonly string[]) => {
+    await page.route('**/api/config/circuit-breaker', async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { readonly data: readonly { readonly state: string }[] }
+      const [open] = data.filter(({ state }) => state === 'open')
+      await route.fulfill({ json: { data: models.map((model) => ({ ...open, model })) } })
+    })
+    await page.route('**/api/notifications', async (route) => {
+      const answer = (await (await route.fetch()).json()) as { readonly open: readonly Cause[] }
+      const open = answer.open.find(({ cause }) => cause === 'circuit') as Cause
+      const all = models.map((model) => ({ ...open, subject: `reed / ${model}`, facts: { ...open.facts, model } }))
+      await route.fulfill({ json: { ...answer, open: all } })
+    })
+  }
   const figure = (page: Page, label: string) => region(page, 'Figures').getByRole('link', { name: label })
   const places = (page: Page) => page.getByRole('table', { name: 'Where it goes' })
   const row = (page: Page, name: string) => places(page).getByRole('row').filter({ hasText: name })
@@ -179,13 +198,8 @@ describe('console/overview', () => {
   it('has a line for three open circuits, and one for all others', async () => {
     const page = await rig.signedIn('admin')
     await attention(page).waitFor()
-    await page.route('**/api/config/circuit-breaker', async (route) => {
-      const { data } = (await (await route.fetch()).json()) as { readonly data: readonly { readonly state: string }[] }
-      const [open] = data.filter(({ state }) => state === 'open')
-      await route.fulfill({
-        json: { data: [1, 2, 3, 4, 5, 6, 7, 8, 9].map((model) => ({ ...open, model: `reed-${model}` })) },
-      })
-    })
+    const models = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((model) => `reed-${model}`)
+    await circuits(page, models)
     await page.keyboard.press('r')
     await attention(page).getByText('6 more providers or models get no requests for now.').waitFor()
     expect(await attention(page).getByText('Circuit open').count()).to.equal(3)
@@ -197,11 +211,7 @@ describe('console/overview', () => {
 
   it('finds each open circuit in the palette, and nothing of it under other words', async () => {
     const page = await rig.signedIn('admin')
-    await page.route('**/api/config/circuit-breaker', async (route) => {
-      const { data } = (await (await route.fetch()).json()) as { readonly data: readonly { readonly state: string }[] }
-      const [open] = data.filter(({ state }) => state === 'open')
-      await route.fulfill({ json: { data: ['reed-mini', 'reed-large'].map((model) => ({ ...open, model })) } })
-    })
+    await circuits(page, ['reed-mini', 'reed-large'])
     await page.keyboard.press('r')
     await attention(page).getByText('reed / reed-large').waitFor()
     await page.keyboard.press('/')
@@ -338,6 +348,24 @@ describe('console/overview', () => {
       await page.route('**/api/health', (route) =>
         route.fulfill({ json: { status: 'draining', draining: true, degraded: ['key_value', 'elsewhere'] } }),
       )
+      await page.route('**/api/notifications', (route) =>
+        route.fulfill({
+          json: {
+            open: [
+              {
+                id: null,
+                cause: 'store_down',
+                subject: 'The key-value store',
+                facts: { store: 'key_value' },
+                since: null,
+                path: '/configuration',
+                said_at: null,
+              },
+            ],
+            targets: [],
+          },
+        }),
+      )
       await page.route(
         ({ pathname }) => pathname === '/',
         (route) => route.fulfill({ body: '<script type="module" src="/assets/app-newbuild.js"></script>' }),
@@ -345,7 +373,9 @@ describe('console/overview', () => {
       await page.keyboard.press('r')
       await attention(page).getByText('Draining').waitFor()
       await attention(page).getByText('New version of the console').waitFor()
-      expect(await attention(page).getByText('Key-value store down').count()).to.equal(role === 'admin' ? 1 : 0)
+      expect(await attention(page).getByText('The key-value store does not answer').count()).to.equal(
+        role === 'admin' ? 1 : 0,
+      )
       expect(await attention(page).getByText('"elsewhere" does not work').count()).to.equal(role === 'admin' ? 1 : 0)
       expect(await axe(page)).to.deep.equal([])
       await pictured(page, `overview-attention-${role}`)

@@ -51,6 +51,12 @@ describe('console/configuration', () => {
       const answer = (await (await route.fetch()).json()) as object
       await route.fulfill({ json: { ...answer, error: { at: new Date().toISOString(), findings: [finding] } } })
     })
+    await page.route('**/api/notifications', async (route) => {
+      const answer = (await (await route.fetch()).json()) as object
+      const facts = { findings: 1, places: ['sluice.yaml:3:7 [unknown-field]'] }
+      const cause = { id: null, cause: 'reload_refused', subject: 'sluice.yaml:3:7', facts, since: null, said_at: null }
+      await route.fulfill({ json: { ...answer, open: [{ ...cause, path: '/configuration' }] } })
+    })
     await page.reload()
     await page.getByRole('alert').getByText('sluice.yaml:3:7').waitFor()
     const strip = page.getByRole('region', { name: 'Attention' })

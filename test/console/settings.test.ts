@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
+import { isSigned, receiver, secret } from '../notifications/receiver.ts'
+import type { Receiver } from '../notifications/receiver.ts'
 import { axe, startConsole } from './support/browser.ts'
 import type { SignedInRig } from './support/browser.ts'
 
@@ -133,5 +135,52 @@ describe('console/settings', () => {
     await page.unroute('**/api/config/server')
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+  })
+})
+
+describe('console/settings of notifications', () => {
+  let rig: SignedInRig
+  let ops: Receiver
+  before(async function () {
+    ops = await receiver()
+    const to = [{ name: 'ops', url: ops.url, secret }]
+    rig = await startConsole(this, { server_config: { notifications: { to, hold: '1h' } } })
+  })
+  afterEach(() => expect(rig.complaints()).to.deep.equal([]))
+  after(async () => {
+    await rig?.close()
+    await ops.close()
+  })
+
+  it('send a test to a target, and say how it went', async () => {
+    const page = await rig.signedIn('admin', '/settings/notifications')
+    const targets = page.getByRole('list', { name: 'Targets of notifications' })
+    await targets.getByText('Nothing was sent yet.').waitFor()
+    expect(await axe(page)).to.deep.equal([])
+    await targets.getByRole('button', { name: 'Send a test to ops' }).click()
+    await page.getByText('ops has taken the test.').waitFor()
+    await targets.getByText('Reached').waitFor()
+    expect(ops.of('test')).to.have.length(1)
+    expect(ops.received[0] && isSigned(ops.received[0])).to.equal(true)
+    ops.answer(500)
+    await targets.getByRole('button', { name: 'Send a test to ops' }).click()
+    await page.getByText('ops has not taken the test: it answered with status 500.').waitFor()
+    await targets.getByText('Not reached: it answered with status 500').waitFor()
+  })
+
+  it('tell of what the strip shows, which leads to it', async () => {
+    const at = new Date(Date.now() + 86_400_000).toISOString()
+    const made = await rig.gateway.asAdmin('POST /api/api-keys', { name: 'short', expires_at: at })
+    expect(made.status).to.equal(201)
+    const page = await rig.signedIn('admin', '/settings/notifications')
+    const strip = page.getByRole('region', { name: 'Attention' })
+    await strip.getByText('Ends soon').waitFor()
+    await strip.getByText(/^The API key "short" ends at /).waitFor()
+    expect(await axe(page)).to.deep.equal([])
+    await strip.getByRole('link', { name: 'Show' }).click()
+    await page.waitForURL(`**/keys/${made.body['id'] as string}`)
+    const viewers = await rig.signedIn('viewer', '/')
+    await viewers.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    expect(await viewers.getByText('Ends soon').count()).to.equal(0)
   })
 })

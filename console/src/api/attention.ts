@@ -15,6 +15,20 @@ export const breakers = queryOptions({
   refetchInterval: 10_000,
 })
 
+/** What is wrong now, and how those do who are told. */
+type Notifications = Pick<Answers['list-notifications'], 'open' | 'targets'>
+
+/** Something that is wrong now: a row of `GET /api/notifications`. */
+export type Cause = Notifications['open'][number]
+
+export type Target = Notifications['targets'][number]
+
+export const notifications = queryOptions({
+  queryKey: ['notifications'],
+  queryFn: () => ask<Notifications>('GET', '/api/notifications'),
+  refetchInterval: 10_000,
+})
+
 /** What is read of `GET /api/health`, which everybody may ask. */
 interface Health {
   readonly draining: boolean
@@ -59,7 +73,7 @@ export const systemInfo = queryOptions({
 })
 
 /** Lets requests go to a provider again whose circuit is open. */
-export const resetBreaker = ({ provider, model }: Breaker) =>
+export const resetBreaker = ({ provider, model }: Pick<Breaker, 'provider' | 'model'>) =>
   ask('POST', `/api/config/circuit-breaker/${encodeURIComponent(provider)}/reset`, {
     body: model === null ? {} : { model },
   })

@@ -2,8 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
 import { Link } from '@tanstack/react-router'
-import { auditVerdict, breakers, health, newerBuild, systemInfo } from '../api/attention.ts'
-import type { AuditVerdict } from '../api/attention.ts'
+import { auditVerdict, health, newerBuild } from '../api/attention.ts'
 import { askNow, onSilence, secondsOfSilence } from '../api/silence.ts'
 import { configurationStatus } from '../api/status.ts'
 import { count, share } from '../format.ts'
@@ -14,7 +13,7 @@ import { nearestBudgets } from '../parts/nearest-budgets.ts'
 import { useUser } from '../parts/useUser.ts'
 import { shared } from '../words.ts'
 import { AttentionLine as Line } from './AttentionLine.tsx'
-import { OpenCircuit } from './OpenCircuit.tsx'
+import { useCauses } from './causes.tsx'
 import { words } from './words.ts'
 import classes from './Attention.module.css'
 
@@ -22,6 +21,7 @@ import classes from './Attention.module.css'
 export function Attention() {
   const user = useUser()
   const ofServing = useServing()
+  const ofCauses = useCauses(user?.isAdmin ?? false)
   const ofParts = useParts(user?.isAdmin ?? false)
   const { data: budgets = [] } = useQuery(nearestBudgets(user))
   const { data: isOld = false } = useQuery(newerBuild)
@@ -29,6 +29,7 @@ export function Attention() {
   const near = budgets.filter((bucket) => bucket.budget?.usd !== 0 && stateOf(bucket) !== undefined)
   const lines = [
     ...ofServing,
+    ...ofCauses,
     ...ofParts,
     near.length > 0 && <BudgetsAtEnd key="budgets" near={near} />,
     isOld && (
@@ -97,90 +98,55 @@ function useServing(): readonly ReactNode[] {
   ]
 }
 
-/** How many circuits have a line of their own. */
-const mostCircuits = 3
-
-/** The parts of the gateway that do not work as they should. For admins. */
+/** The parts of the gateway that nobody is told of, and do not work as they should. For admins. */
 function useParts(isAdmin: boolean): readonly ReactNode[] {
   const enabled = isAdmin
-  const { data: circuits = [] } = useQuery({ ...breakers, enabled })
   const { data: status } = useQuery({ ...configurationStatus, enabled })
-  const { data: system } = useQuery({ ...systemInfo, enabled })
   const { data: verdict } = useQuery({ ...auditVerdict, enabled })
   const { data: { degraded = [] } = {} } = useQuery({ ...health, enabled })
   if (!isAdmin) return []
-  const open = circuits.filter(({ state }) => state !== 'closed')
-  const findings = status?.error?.findings ?? []
   const risks = status?.risks ?? []
   const others = status?.processes.filter(({ current }) => !current).length ?? 0
-  const bad = verdict?.first_bad
+  const unproven = verdict?.first_bad && words.auditUnproven[verdict.first_bad.reason]
   const toConfiguration = (
     <ButtonLink small to="/configuration">
       {words.showConfiguration}
     </ButtonLink>
   )
   return [
-    ...open.slice(0, mostCircuits).map((one) => <OpenCircuit key={`${one.provider} ${one.model}`} {...one} />),
-    open.length > mostCircuits && (
-      <Line key="circuits" state="warning" title={words.moreCircuits} actions={toConfiguration}>
-        {words.moreCircuitsText(open.length - mostCircuits)}
-      </Line>
-    ),
-    findings[0] && (
-      <Line key="configuration" state="bad" title={words.refusedConfiguration} actions={toConfiguration}>
-        <code>{`${findings[0].file}:${findings[0].line}:${findings[0].column}`}</code> {findings[0].message}{' '}
-        {findings.length > 1 && words.moreFindings(findings.length - 1)}
-      </Line>
-    ),
     risks[0] && (
       <Line key="risks" state="warning" title={words.risks} actions={toConfiguration}>
         <code>{`${risks[0].file}:${risks[0].line}:${risks[0].column}`}</code> {risks[0].message}{' '}
         {risks.length > 1 && words.moreFindings(risks.length - 1)}
       </Line>
     ),
-    ...degraded.map((part) => (
-      <Line
-        key={`part ${part}`}
-        state={part === 'key_value' ? 'bad' : 'warning'}
-        title={words.parts[part]?.title ?? words.otherPart}
-        actions={part === 'records' && toConfiguration}
-      >
-        {words.parts[part]?.text ?? words.otherPartText(part)}
-      </Line>
-    )),
-    system && system.log.dropped_rows > 0 && (
-      <Line key="rows" state="warning" title={words.dropped}>
-        {words.droppedText(system.log.dropped_rows)}
-      </Line>
-    ),
+    ...degraded
+      .filter((part) => !told.includes(part))
+      .map((part) => (
+        <Line
+          key={`part ${part}`}
+          state="warning"
+          title={words.parts[part]?.title ?? words.otherPart}
+          actions={part === 'records' && toConfiguration}
+        >
+          {words.parts[part]?.text ?? words.otherPartText(part)}
+        </Line>
+      )),
     others > 0 && (
       <Line key="processes" state="warning" title={words.otherVersions} actions={toConfiguration}>
         {words.otherVersionsText(others)}
       </Line>
     ),
-    bad && <AuditFlaw key="audit" {...bad} />,
+    unproven && (
+      <Line key="audit" state="warning" title={unproven.title}>
+        {unproven.text}
+      </Line>
+    ),
   ]
 }
 
-function AuditFlaw({ sequence, reason }: NonNullable<AuditVerdict['first_bad']>) {
-  const unproven = words.auditUnproven[reason]
-  if (unproven)
-    return (
-      <Line state="warning" title={unproven.title}>
-        {unproven.text}
-      </Line>
-    )
-  const actions = (
-    <ButtonLink small to="/audit" search={{ row: String(sequence) }}>
-      {words.showRow}
-    </ButtonLink>
-  )
-  return (
-    <Line state="bad" title={words.auditBroken} actions={actions}>
-      {words.auditBrokenText(sequence)} <code>{reason}</code>
-    </Line>
-  )
-}
+/** Degraded parts that have a cause of their own. */
+const told = ['key_value', 'requests', 'notifications', 'traces', 'telemetry', 'metrics']
 
 /** How many budgets are named. */
 const mostBudgets = 3

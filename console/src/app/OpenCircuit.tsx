@@ -2,26 +2,29 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Button, ButtonLink } from '../parts/Button.tsx'
 import { toast, toastError } from '../parts/toast.tsx'
 import { useNow } from '../parts/useNow.ts'
-import { breakers, circuitOf, resetBreaker } from '../api/attention.ts'
-import type { Breaker } from '../api/attention.ts'
+import { breakers, notifications, resetBreaker } from '../api/attention.ts'
+import type { Cause } from '../api/attention.ts'
 import { AttentionLine } from './AttentionLine.tsx'
+import { factOf } from './facts.ts'
 import { words } from './words.ts'
 
 /** A provider or a model that is left alone because it failed, with a way to its failures and one to end that. */
-export function OpenCircuit(breaker: Breaker) {
-  const { provider, state, failures, retry_at: retryAt, last_error: last } = breaker
+export function OpenCircuit({ cause: { subject: name, facts } }: { readonly cause: Cause }) {
+  const text = (fact: string) => factOf(facts, fact)
+  const provider = text('provider') ?? ''
+  const retryAt = text('retry_at')
   const queries = useQueryClient()
-  const name = circuitOf(breaker)
   const reset = useMutation({
-    mutationFn: () => resetBreaker(breaker),
+    mutationFn: () => resetBreaker({ provider, model: text('model') }),
     onSuccess: () => toast(words.wasReset(name)),
     onError: toastError,
-    onSettled: () => queries.invalidateQueries({ queryKey: breakers.queryKey }),
+    onSettled: () =>
+      Promise.all([breakers, notifications].map(({ queryKey }) => queries.invalidateQueries({ queryKey }))),
   })
   return (
     <AttentionLine
       state="warning"
-      title={state === 'open' ? words.circuitOpen : words.circuitProbing}
+      title={text('state') === 'open' ? words.circuitOpen : words.circuitProbing}
       actions={
         <>
           <ButtonLink small to="/logs" search={{ failed_provider: provider, range: '1h' }}>
@@ -33,7 +36,7 @@ export function OpenCircuit(breaker: Breaker) {
         </>
       }
     >
-      <code>{name}</code> {words.failedTimes(failures, last?.status ?? last?.code)}{' '}
+      <code>{name}</code> {words.failedTimes(Number(facts['failures']), text('status') ?? text('error') ?? undefined)}{' '}
       {retryAt !== null && <NextProbe at={retryAt} />}
     </AttentionLine>
   )

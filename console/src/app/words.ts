@@ -116,7 +116,6 @@ export const words = {
   showConfiguration: 'Show configuration',
   /** By the names of the health report. */
   parts: {
-    key_value: { title: 'Key-value store down', text: 'Each process counts limits for itself until it is back.' },
     master_secret: {
       title: 'Another master secret',
       text: 'It was rotated. Restart this process with the new one; until then, it refuses every change that is audited.',
@@ -125,17 +124,37 @@ export const words = {
       title: 'Records left out',
       text: 'Some stored records do not fit the configuration, or cannot be read.',
     },
-    requests: { title: 'Request log behind', text: 'Its rows cannot be written now. They are kept until they can.' },
     audit: { title: 'Audit checkpoints behind', text: 'The file of the checkpoints cannot be written.' },
     api_keys: {
       title: 'API keys not up to date',
       text: 'Keys that were made or revoked elsewhere may not be known here, or the file replaces a stored key.',
     },
   } as Readonly<Record<string, { readonly title: string; readonly text: string }>>,
+  /** By the names of causes. */
+  causes: {
+    provider_keys: 'All keys of a provider rest',
+    rows_lost: 'Rows dropped',
+    charges_waiting: 'Request log behind',
+    store_down: 'Store down',
+    audit_broken: 'Audit trail broken',
+    expires: 'Ends soon',
+    telemetry_down: 'Telemetry is not delivered',
+    disk_low: 'Disk almost full',
+    worker_died: 'A process died',
+  } as Readonly<Record<string, string>>,
+  causeTexts: {
+    charges_waiting: 'Its rows, and what they cost, cannot be written now. They are kept until they can.',
+    'store_down key_value':
+      'The key-value store does not answer. Each process counts limits for itself until it is back.',
+    'store_down database': 'The database does not answer. Requests go on; their rows are kept until it is back.',
+  } as Readonly<Record<string, string>>,
+  show: 'Show',
+  targetFailing: 'Nobody is told',
+  targetFailingText: (name: string, problem: string | null) =>
+    `The target "${name}" of notifications has not been reached for an hour${problem === null ? '' : `: ${problem}`}.`,
   risks: 'Open to strangers',
   otherPart: 'Degraded',
   otherPartText: (part: string) => `"${part}" does not work as it should. The process log says why.`,
-  auditBroken: 'Audit trail broken',
   auditBrokenText: (sequence: number) =>
     `Something other than the gateway changed the trail, first at row ${sequence}:`,
   /** By the reason. */
@@ -153,8 +172,6 @@ export const words = {
   budgetsUsedUp: 'Budgets used up',
   budgetsNear: 'Budgets near their end',
   moreBudgets: (budgets: string) => `and ${budgets} more`,
-  dropped: 'Rows dropped',
-  droppedText: (rows: number) => `${rows} rows of the request log were not written.`,
   otherVersions: 'Processes differ',
   otherVersionsText: (processes: number) =>
     processes === 1

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { notifications } from '../../api/attention.ts'
 import { Origin } from '../../form/Origin.tsx'
 import { focusField } from '../../form/Problems.tsx'
 import { fieldsOf } from '../../form/schema.ts'
@@ -15,6 +16,7 @@ import { Status } from '../../parts/Status.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { resetSection, saveSection, section as one } from './api.ts'
 import type { Section } from './api.ts'
+import { Targets } from './Targets.tsx'
 import { nameOf, words } from './words.ts'
 import classes from './settings.module.css'
 
@@ -35,7 +37,12 @@ export function OneSection({ name, field }: OneSectionProps) {
       actions={query.data?.source === 'database' && <Reset section={query.data} />}
     >
       <Loaded query={query} height={420}>
-        {(loaded) => <Fields section={loaded} wanted={field} />}
+        {(loaded) => (
+          <>
+            {name === 'notifications' && <Targets />}
+            <Fields section={loaded} wanted={field} />
+          </>
+        )}
       </Loaded>
     </Card>
   )
@@ -74,6 +81,7 @@ function Fields({ section, wanted }: { readonly section: Section; readonly wante
           save={async (body) => {
             queries.setQueryData(queryKey, { ...(await saveSection(section, body)), schema })
             await queries.invalidateQueries({ queryKey: ['settings'] })
+            await queries.invalidateQueries({ queryKey: notifications.queryKey })
             toast(words.saved)
           }}
           reload={() => queries.refetchQueries({ queryKey })}

@@ -10,6 +10,10 @@ export type Section = Answers['get-section']
 
 const at = '/api/config/server'
 
+/** Posts a test to a target of notifications. */
+export const sendTest = (to: string) =>
+  ask<Answers['test-notifications']>('POST', '/api/notifications/test', { body: { to } })
+
 export const sectionList = queryOptions({
   queryKey: ['settings', 'list'],
   queryFn: async ({ signal }) => (await ask<Answers['list-section']>('GET', at, { signal })).data,

@@ -11,6 +11,16 @@ export const words = {
   resetTitle: (section: string) => `Reset ${section}`,
   saved: 'Saved. It is in force.',
   sections: 'Sections',
+  targets: 'Targets of notifications',
+  noTargets: 'Nobody is told yet. Each saved target stands here, with a way to try it.',
+  neverTried: 'Nothing was sent yet.',
+  reached: 'Reached',
+  notReached: (problem: string | null) => `Not reached${problem === null ? '' : `: ${problem}`}`,
+  sendTest: 'Send a test',
+  toTarget: (name: string) => `to ${name}`,
+  testDelivered: (name: string) => `${name} has taken the test.`,
+  testFailed: (name: string, problem: string | null) =>
+    `${name} has not taken the test${problem === null ? '' : `: ${problem}`}.`,
   changed: 'changed',
   inFile: 'in file',
   names: {
