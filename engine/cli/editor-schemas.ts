@@ -134,7 +134,7 @@ function typedSchema(record: AnyRecord, registry: Registry): Schema {
     },
   }))
   const one = { ...common[field], enum: types.map(({ name }) => name) }
-  return { ...schema, properties: { ...common, [field]: one }, allOf }
+  return { ...schema, properties: { ...common, [field]: one }, ...(allOf.length > 0 ? { allOf } : {}) }
 }
 
 /** What editors show of a component: its sentence, and how stable it is. */

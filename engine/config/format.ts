@@ -116,7 +116,7 @@ export const armFormat = {
 export const switchFormat = { type: 'array', minItems: 1, description: 'Runs the first arm that matches.' } as const
 
 /** The words of `on` where nobody wrote others. */
-export const usualFailures: ReadonlySet<string> = new Set(['connect', 'timeout', 'invalid', '429', '5xx'])
+export const usualFailures: ReadonlySet<string> = new Set(['connect', 'timeout', 'invalid', 'guard', '429', '5xx'])
 
 /** An `attempt`. */
 export const attemptFormat = {
@@ -140,13 +140,13 @@ export const attemptFormat = {
       'x-setting': 'resilience.retries.on',
       items: {
         type: ['string', 'integer'],
-        pattern: '^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$',
-        patternErrorMessage: 'must be connect, timeout, invalid, a status from 400 to 599, 4xx or 5xx',
+        pattern: '^(connect|timeout|invalid|guard|[45]\\d\\d|[45]xx)$',
+        patternErrorMessage: 'must be connect, timeout, invalid, guard, a status from 400 to 599, 4xx or 5xx',
         minimum: 400,
         maximum: 599,
       },
       description:
-        'Failures to try again after, with the next candidate or, after the last one, with the first: connect, timeout, invalid (an unreadable answer), an upstream status, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is.',
+        'Failures to try again after, with the next candidate or, after the last one, with the first: connect, timeout, invalid (an unreadable answer), guard (a guard wants another try), an upstream status, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is.',
     },
     wait: {
       ...durationSchema,

@@ -92,11 +92,11 @@ export const serverSettings = {
               default: [...usualFailures],
               items: {
                 type: 'string',
-                pattern: '^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$',
-                patternErrorMessage: 'must be connect, timeout, invalid, a status from 400 to 599, 4xx or 5xx',
+                pattern: '^(connect|timeout|invalid|guard|[45]\\d\\d|[45]xx)$',
+                patternErrorMessage: 'must be connect, timeout, invalid, guard, a status from 400 to 599, 4xx or 5xx',
               },
               description:
-                'Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), a status of the provider, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is.',
+                'Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), guard (a guard wants another try), a status of the provider, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is.',
             },
             wait: limit(
               '200ms',

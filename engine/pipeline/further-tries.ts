@@ -77,7 +77,9 @@ export class FurtherTries {
     if (error.tags.includes(passedOver)) this.#pass()
     else if (!this.#fail(error, now)) return undefined
     const count = this.#candidates.length
-    for (let step = 1; step <= count; step++) {
+    // A guard wants another answer of the same model.
+    const first = error.tags.includes('guard') && this.#where === 'same' ? 0 : 1
+    for (let step = first; step < first + count; step++) {
       const next = (this.#at + step) % count
       const wait = this.#wait(next, now)
       const candidate = this.#candidates[next] as Candidate

@@ -96,7 +96,7 @@ describe('settings', () => {
             budget: 0.2,
             budget_floor: 3,
             tries: 3,
-            on: ['connect', 'timeout', 'invalid', '429', '5xx'],
+            on: ['connect', 'timeout', 'invalid', 'guard', '429', '5xx'],
             wait: '200ms',
             wait_max: '5s',
           },

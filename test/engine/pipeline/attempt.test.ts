@@ -36,7 +36,7 @@ async function ask(
   const attempt = new Attempt({
     over: 'candidates',
     tries: 3,
-    on: ['connect', 'timeout', 'invalid', '429', '5xx'],
+    on: ['connect', 'timeout', 'invalid', 'guard', '429', '5xx'],
     wait: 0,
     waitMax: 0,
     at: 'p.yaml:1:1',

@@ -41,7 +41,7 @@ name: three
       'p.yaml:7:26: a whole slot is matched by true (it is there) or false [condition]',
       'p.yaml:9:9: "do" is missing [required]',
       'p.yaml:9:9: unknown field "wen"; did you mean "when"? [additionalProperties]',
-      'p.yaml:10:21: must be connect, timeout, invalid, a status from 400 to 599, 4xx or 5xx [pattern]',
+      'p.yaml:10:21: must be connect, timeout, invalid, guard, a status from 400 to 599, 4xx or 5xx [pattern]',
       'p.yaml:10:36: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
       'p.yaml:10:49: must be at least 1 [minimum]',
       'p.yaml:10:56: must not be empty [minItems]',
