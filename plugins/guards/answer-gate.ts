@@ -149,6 +149,10 @@ export class AnswerGate implements Gate {
       case 'retry':
       case 'fallback': {
         const isRetry = this.#rule.action === 'retry'
+        if (!(isRetry ? exchange.retry(this.#rule) : !this.#around.isLast)) {
+          tell('denied')
+          return this.#denial.verdict(window.held, found.message ?? this.#rule.message)
+        }
         tell(isRetry ? 'retried' : 'fallback')
         const options = { tags: ['guard'], retry: isRetry ? 'same' : 'other' } as const
         return { fail: new GatewayError('content_filter', { reason: this.#rule.message }, options) }

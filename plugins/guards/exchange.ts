@@ -37,6 +37,10 @@ export class GuardedExchange {
   readonly #pending = new Set<Promise<unknown>>()
   readonly #scope: Scope
   readonly #count: (verdict: CountedVerdict) => void
+  /** Further tries that guards have asked for. */
+  readonly #retries = new Map<Rule, number>()
+  /** What the next try is told. */
+  feedback = ''
   /** What tokens stand for in this exchange. */
   tokens: TokenTable | undefined
 
@@ -62,6 +66,15 @@ export class GuardedExchange {
     if (found?.reason !== undefined) told.reason = found.reason
     if ('failed' in judgement) told.error = judgement.failed
     this.#write()
+  }
+
+  /** Whether a guard may ask for another answer of the same model, which it then does. */
+  retry(rule: Rule): boolean {
+    const times = this.#retries.get(rule) ?? 0
+    if (times >= rule.record.times) return false
+    this.#retries.set(rule, times + 1)
+    this.feedback = rule.record.feedback
+    return true
   }
 
   /** Counts the verdicts, each once, when the exchange, or a try, has ended. */

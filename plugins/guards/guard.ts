@@ -7,7 +7,7 @@ import type { Rule } from './rule.ts'
 import { textsIn } from './texts.ts'
 import { TokenTable } from './token-table.ts'
 
-type Slots = Given<'request', 'principal' | 'model' | 'answer'>
+type Slots = Given<'request', 'principal' | 'candidates' | 'model' | 'answer'>
 
 /** Judges a request, or an answer. Without guards it does nothing. */
 export default defineStage({
@@ -32,7 +32,7 @@ export default defineStage({
     },
   } as const,
   needs: ['request'],
-  reads: ['principal', 'model', 'answer'],
+  reads: ['principal', 'candidates', 'model', 'answer'],
   insists: ({ side, of }) => (side === 'output' ? ['model', 'answer'] : of === 'model' ? ['model'] : []),
   provides: [],
   gives: ['request', 'answer'],
@@ -48,9 +48,10 @@ export default defineStage({
     const place = { host, guards }
     const isOfModel = side === 'input' && of === 'model'
     return (slots, scope, settle) => {
-      if (guards.isEmpty || (isOfModel && !guards.hasModels)) return nothing
+      if (guards.isEmpty || (isOfModel && !guards.hasModels && !guards.hasFeedback)) return nothing
       const rules = rulesFor(slots, side, isOfModel, guards)
-      if (rules.length === 0) return nothing
+      const told = isOfModel ? toldAgain(slots.request, guards.exchangeOf(scope).feedback) : slots.request
+      if (rules.length === 0) return told === slots.request ? nothing : { request: told }
       const around = aroundOf(slots, scope, place)
       const { exchange } = around
       settle(async () => {
@@ -58,7 +59,7 @@ export default defineStage({
         exchange.count()
       })
       const { request, answer } = slots
-      if (side === 'input') return guardRequest(rules, request, around).then((guarded) => ({ request: guarded }))
+      if (side === 'input') return guardRequest(rules, told, around).then((guarded) => ({ request: guarded }))
       return answer === undefined ? nothing : { answer: guardAnswer(rules, answer, request, around) }
     }
   },
@@ -86,7 +87,7 @@ function drawn(rules: readonly Rule[]): readonly Rule[] {
 }
 
 function aroundOf(
-  { principal }: Slots,
+  { principal, candidates = [] }: Slots,
   scope: Scope,
   { host, guards }: { readonly host: Host; readonly guards: Services['guards'] },
 ): Around {
@@ -96,12 +97,21 @@ function aroundOf(
     scope,
     principal,
     exchange,
+    isLast: scope.attempt >= candidates.length,
     masking: (request) => ({
       hashKey: guards.hashKey,
       keyId: principal?.id ?? '',
       tokens: (exchange.tokens ??= new TokenTable(takenIn(request))),
     }),
   }
+}
+
+/** The request with what a guard says of the last answer, for the next one. */
+function toldAgain(request: Envelope, feedback: string): Envelope {
+  if (feedback === '' || request.operation !== 'generate') return request
+  const neutral = request.neutral('generate')
+  const message = { type: 'message', role: 'user', content: [{ type: 'text', text: feedback }] } as const
+  return request.with({ neutral: { ...neutral, items: [...neutral.items, message] } })
 }
 
 /** Whether the client's own text contains a token. */

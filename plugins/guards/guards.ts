@@ -19,6 +19,8 @@ export interface Asking {
 export interface Guards {
   /** Whether there are none, so that nothing has to be asked. */
   readonly isEmpty: boolean
+  /** Whether some tell a further try what was wrong. */
+  readonly hasFeedback: boolean
   /** Whether models name some. */
   readonly hasModels: boolean
   /** The guards of a request, in the order of their declaration. Throws `invalid_value` for an unknown name. */
@@ -98,7 +100,7 @@ function ruleOf(record: Records['guard'], { guards, viewsOf }: ServiceConfigurat
 function choosing(
   rules: readonly Rule[],
   { records }: ServiceConfiguration,
-): Pick<Guards, 'isEmpty' | 'hasModels' | 'of' | 'ofModel'> {
+): Pick<Guards, 'isEmpty' | 'hasFeedback' | 'hasModels' | 'of' | 'ofModel'> {
   const byName = new Map(rules.map((rule) => [rule.name, rule]))
   const ofModels = new Map(
     records.of('model').flatMap(({ name, guards = [] }) => {
@@ -121,6 +123,7 @@ function choosing(
   }
   return {
     isEmpty: rules.length === 0,
+    hasFeedback: rules.some(({ record }) => record.feedback !== ''),
     hasModels: ofModels.size > 0,
     of({ principal, header }) {
       const own = ofPrincipal(principal)

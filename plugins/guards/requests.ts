@@ -15,6 +15,8 @@ export interface Around {
   readonly principal: Principal | undefined
   readonly exchange: GuardedExchange
   readonly masking: (request: Envelope) => Masking
+  /** Whether no other candidate is left. */
+  readonly isLast: boolean
 }
 
 /**

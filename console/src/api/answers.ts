@@ -2995,7 +2995,7 @@ export interface Settings {
     retries: {
       /** Tries of a request in all, with every candidate together. */
       tries: number
-      /** Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), a status of the provider, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is. */
+      /** Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), guard (a guard wants another try), a status of the provider, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is. */
       on: string[]
       /** Longest wait before the same candidate is tried again; it doubles with every further try. The actual wait is random. */
       wait: string

@@ -61,6 +61,7 @@ function given(rule: Rule, pieces: readonly string[], part: 'text' | 'reasoning'
     scope,
     principal: undefined,
     exchange: new GuardedExchange(scope, () => undefined),
+    isLast: true,
     masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable(() => false) }),
   }
   const step = new GateStep(

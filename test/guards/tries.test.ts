@@ -1,0 +1,67 @@
+import { expect } from 'chai'
+import { Rig, streamOf, wholeOf } from './rig.ts'
+
+const base = { kind: 'words', words: ['bad'], side: ['output'], default: false, message: 'No.' }
+
+describe('guards: further tries', () => {
+  const rig = new Rig(() => ({
+    models: [
+      {
+        name: 'first',
+        provider: 'chat',
+        upstream_model: 'one',
+        fallbacks: ['second'],
+        pricing: { input: 1, output: 2 },
+      },
+      { name: 'second', provider: 'messages', pricing: { input: 1, output: 2 } },
+    ],
+    server_config: { resilience: { retries: { wait: '1ms' } } },
+    records: {
+      guards: [
+        { ...base, name: 'again', action: 'retry', feedback: 'Be kind.' },
+        { ...base, name: 'other', action: 'fallback' },
+      ],
+    },
+  }))
+  const by = (name: string) => ({ 'x-gateway-guards': name })
+
+  for (const stream of [false, true]) {
+    const chat = (text: string) =>
+      stream ? { frames: streamOf.chat({ text: [text] }) } : { body: wholeOf.chat({ text: [text] }) }
+    const messages = (text: string) =>
+      stream ? { frames: streamOf.messages({ text: [text] }) } : { body: wholeOf.messages({ text: [text] }) }
+    const how = stream ? 'a stream' : 'a whole answer'
+
+    it(`ask the same model again for ${how}, and tell it why`, async () => {
+      const before = rig.upstream.requests.length
+      rig.upstream.answer(chat('so bad'), chat('so kind'))
+      const { text, headers } = await rig.ask('chat', 'first', { stream, headers: by('again') })
+      expect(text).to.equal('so kind')
+      expect(headers.get('x-gateway-guards')).to.equal('again=retried')
+      const asked = rig.upstream.requests
+        .slice(before)
+        .map(({ body }) => JSON.parse(String(body)) as { model: string; messages: object[] })
+      expect(asked.map(({ model }) => model)).to.deep.equal(['one', 'one'])
+      expect(asked[1]?.messages.at(-1)).to.deep.include({ role: 'user', content: 'Be kind.' })
+      const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+      expect([row.attempts, row.input_tokens, row.output_tokens]).to.deep.equal([2, 18, 8])
+    })
+
+    it(`end ${how} as denied when none is left`, async () => {
+      rig.upstream.answer(chat('so bad'), chat('bad again'))
+      const { status, text, body } = await rig.ask('chat', 'first', { stream, headers: by('again') })
+      expect(status).to.equal(200)
+      expect(text).to.equal('No.')
+      expect(body).to.contain('content_filter')
+    })
+
+    it(`ask the next model for ${how}`, async () => {
+      rig.upstream.answer(chat('so bad'), messages('so kind'))
+      const { text, headers } = await rig.ask('chat', 'first', { stream, headers: by('other') })
+      expect(text).to.equal('so kind')
+      expect(headers.get('x-gateway-model')).to.equal('second')
+      rig.upstream.answer(chat('so bad'), messages('bad again'))
+      expect((await rig.ask('chat', 'first', { stream, headers: by('other') })).text).to.equal('No.')
+    })
+  }
+})
