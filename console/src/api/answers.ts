@@ -1329,6 +1329,101 @@ export interface Answers {
       virtual: boolean
     }[]
   }
+  /** Answer what is wrong now, what was said lately, and how targets do. */
+  'list-notifications': {
+    /** What is wrong now. */
+    open: {
+      /** Its id, from begin to end; null: it was not said yet. */
+      id: string | null
+      /** What is wrong. */
+      cause:
+        | 'budget'
+        | 'circuit'
+        | 'provider_keys'
+        | 'rows_lost'
+        | 'charges_waiting'
+        | 'store_down'
+        | 'reload_refused'
+        | 'audit_broken'
+        | 'expires'
+        | 'telemetry_down'
+        | 'disk_low'
+        | 'worker_died'
+      /** What it is about. */
+      subject: string
+      /** Numbers, names and codes. */
+      facts: {
+        [k: string]: Json
+      }
+      /** Since when; null: it was just seen. */
+      since: string | null
+      /** Where the console shows it. */
+      path: string
+      /** When it was last said; null: it was not. */
+      said_at: string | null
+    }[]
+    /** The last 100 notices, newest first. */
+    sent: {
+      /** The id of the message. */
+      message: string
+      /** The id of the cause. */
+      id: string
+      /** What is wrong. */
+      cause:
+        | 'budget'
+        | 'circuit'
+        | 'provider_keys'
+        | 'rows_lost'
+        | 'charges_waiting'
+        | 'store_down'
+        | 'reload_refused'
+        | 'audit_broken'
+        | 'expires'
+        | 'telemetry_down'
+        | 'disk_low'
+        | 'worker_died'
+      /** What it is about. */
+      subject: string
+      /** Numbers, names and codes. */
+      facts: {
+        [k: string]: Json
+      }
+      /** Since when; null: it was just seen. */
+      since: string | null
+      /** Where the console shows it. */
+      path: string
+      /** Whether it begins, lasts or ends. */
+      state: 'begin' | 'still' | 'end'
+      /** When it was said. */
+      at: string
+      /** It in one sentence. */
+      sentence: string
+      /** What came of it at each target. */
+      deliveries: {
+        /** Name of the target. */
+        to: string
+        /** What came of it. */
+        state: 'waiting' | 'delivered' | 'given_up'
+        /** How often it was tried. */
+        attempts: number
+        /** Status of the last answer; null: there was none. */
+        status: number | null
+      }[]
+    }[]
+    /** The targets. */
+    targets: {
+      /** Its name. */
+      name: string
+      /** The form of what it gets. */
+      form: 'standard' | 'slack'
+      /** Since when it was not reached; null: it was, or was never tried. */
+      failing_since: string | null
+      /** When it was last tried. */
+      tried_at: string | null
+      /** Why it was not reached. */
+      problem: string | null
+    }[]
+  }
   /** Answer a page of the API keys that the member owns. */
   'list-own-api-key': {
     /** The entries of the page. */
@@ -1840,6 +1935,15 @@ export interface Answers {
     score: number | null
     /** How long it took. */
     milliseconds: number
+  }
+  /** Post a test to a target. */
+  'test-notifications': {
+    /** Whether the target has taken it. */
+    delivered: boolean
+    /** The status of its answer; null: there was none. */
+    status: number | null
+    /** Why it was not delivered. */
+    problem: string | null
   }
   /** Test a provider with one call. */
   'test-provider': {
@@ -3223,6 +3327,54 @@ export interface Settings {
           environment: string[]
         }
     )[]
+  }
+  /** Who is told when something is wrong. */
+  notifications: {
+    /**
+     * Addresses that get a POST for each cause that begins, lasts and ends.
+     *
+     * @maxItems 16
+     */
+    to: {
+      /** Name of the target. */
+      name: string
+      /** Address with https, or with http on this machine. */
+      url: string
+      /** Signs what is sent in the form standard: whsec_ and base64, or a text of 24 characters or more. */
+      secret?: string
+      /** standard: JSON, signed as Standard Webhooks says. slack: a message for Slack and those that read its form. */
+      form: 'standard' | 'slack'
+      /**
+       * What it is told of.
+       *
+       * @minItems 1
+       */
+      causes: (
+        | 'all'
+        | 'budget'
+        | 'circuit'
+        | 'provider_keys'
+        | 'rows_lost'
+        | 'charges_waiting'
+        | 'store_down'
+        | 'reload_refused'
+        | 'audit_broken'
+        | 'expires'
+        | 'telemetry_down'
+        | 'disk_low'
+        | 'worker_died'
+      )[]
+    }[]
+    /**
+     * Shares of a budget of a key, a member or the gateway that are told when they are spent.
+     *
+     * @maxItems 8
+     */
+    budget_at: number[]
+    /** After this time, a cause that lasts is said again. */
+    repeat: string
+    /** A cause shorter than this is not said. */
+    hold: string
   }
   /** Which place of a model is asked first, when it has several (`deployments`). */
   provider_selection: {
