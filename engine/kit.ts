@@ -59,7 +59,7 @@ export { dial } from './kit/dial.ts'
 export type { Dialing } from './kit/dial.ts'
 export { joined } from './stream/joined.ts'
 export type { Passing } from './stream/joined.ts'
-export { traceContext } from './http/trace-context.ts'
+export { traceContext } from './telling/trace-context.ts'
 export { hasCredentials } from './secrets/redaction.ts'
 export { reasonOfError } from './http/close-reason.ts'
 

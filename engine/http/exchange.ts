@@ -17,7 +17,7 @@ import { runUnreached } from '../pipeline/unreached.ts'
 import type { Sent } from './reply.ts'
 import type { ExchangeScope } from './scope.ts'
 import { tellExchange } from './told-exchange.ts'
-import { traceContext } from './trace-context.ts'
+import { traceContext } from '../telling/trace-context.ts'
 
 /**
  * Sends a reply: over HTTP, as messages of a socket, or not at all.

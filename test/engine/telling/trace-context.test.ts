@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { traceContext } from '../../../engine/http/trace-context.ts'
+import { traceContext } from '../../../engine/telling/trace-context.ts'
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const stateOf = (tracestate: string) => traceContext({ traceparent, tracestate })?.tracestate
