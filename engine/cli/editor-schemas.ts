@@ -121,6 +121,7 @@ function typedSchema(record: AnyRecord, registry: Registry): Schema {
   const schema = record.schema as Schema
   const field = typeField(record)
   const types = sorted(typesOf(record, registry)).map(([name, type]) => ({ name, type, config: type.config as Form }))
+  if (types.length === 0) return schema
   const common = schema['properties'] as Readonly<Record<string, Schema>>
   const required = (schema['required'] ?? []) as readonly string[]
   const allOf = types.map(({ name, type, config }) => ({
@@ -134,7 +135,7 @@ function typedSchema(record: AnyRecord, registry: Registry): Schema {
     },
   }))
   const one = { ...common[field], enum: types.map(({ name }) => name) }
-  return { ...schema, properties: { ...common, [field]: one }, ...(allOf.length > 0 ? { allOf } : {}) }
+  return { ...schema, properties: { ...common, [field]: one }, allOf }
 }
 
 /** What editors show of a component: its sentence, and how stable it is. */

@@ -67,7 +67,7 @@ describe('cli/explain', () => {
     expect(await plan('generate')).to.include.members([
       '    over: candidates',
       '    tries: 5  (settings)',
-      '    on: ["connect","timeout","invalid","429","5xx"]  (default)',
+      '    on: ["connect","timeout","invalid","guard","429","5xx"]  (default)',
       '    wait: 200ms  (default)',
       '      first_byte: 10m  (default)',
       '      idle: 2m  (settings)',

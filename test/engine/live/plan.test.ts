@@ -76,7 +76,7 @@ stages:
       '    attempt                      ask.yaml:8:5',
       '      over: candidates  (default)',
       '      tries: 2',
-      '      on: ["connect","timeout","invalid","429","5xx"]  (default)',
+      '      on: ["connect","timeout","invalid","guard","429","5xx"]  (default)',
       '      wait: 1s',
       '      wait_max: 5s  (default)',
       '      budget: 0.2  (default)',
