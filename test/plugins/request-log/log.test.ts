@@ -118,6 +118,7 @@ describe('plugins/request-log/log', () => {
       parent: null,
       tier: 'SIMPLE',
       failedProviders: undefined,
+      guarded: null,
       traceId: null,
       tags: undefined,
       pipeline: 'p',

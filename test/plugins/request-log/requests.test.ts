@@ -106,6 +106,7 @@ function contract(fresh: () => Promise<string>): void {
           'requests_pipeline_at',
           'requests_judged',
           'requests_failed_providers',
+          'requests_guarded',
           'requests_reference',
           'requests_trace_id',
           ...further,
