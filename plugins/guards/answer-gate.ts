@@ -85,7 +85,8 @@ export class AnswerGate implements Gate {
     }
     const judged = this.#judgedOf(window)
     const { host, scope } = this.#around
-    const judgement = this.#rule.judge(judged, host, scope, signal)
+    // Of several places, only those count whose beginning is not held back.
+    const judgement = this.#rule.judge(judged, host, scope, signal, this.#isKnown || this.#rule.masks)
     this.#windows += 1
     return judgement instanceof Promise
       ? judgement.then((late) => this.#decide(window, late))

@@ -48,7 +48,8 @@ export default defineStage({
     const place = { host, guards }
     const isOfModel = side === 'input' && of === 'model'
     return (slots, scope, settle) => {
-      if (guards.isEmpty || (isOfModel && !guards.hasModels && !guards.hasFeedback)) return nothing
+      const isNamed = slots.request.headers['x-gateway-guards'] !== undefined
+      if ((guards.isEmpty && !isNamed) || (isOfModel && !guards.hasModels && !guards.hasFeedback)) return nothing
       const rules = rulesFor(slots, side, isOfModel, guards)
       const told = isOfModel ? toldAgain(slots.request, guards.exchangeOf(scope).feedback) : slots.request
       if (rules.length === 0) return told === slots.request ? nothing : { request: told }

@@ -98,8 +98,15 @@ export class Rule {
   /**
    * Judges, in its time. Never throws and never rejects: the gateway goes by `isClosed` when a guard fails. A judge that
    * answers at once makes no promise.
+   * @param places whether all places are wanted: otherwise whether there is one suffices
    */
-  judge(judged: Judged, host: Host, scope: Scope, signal?: AbortSignal): Judgement | Promise<Judgement> {
+  judge(
+    judged: Judged,
+    host: Host,
+    scope: Scope,
+    signal?: AbortSignal,
+    places = this.masks,
+  ): Judgement | Promise<Judgement> {
     const started = performance.now()
     const milliseconds = () => performance.now() - started
     const failed = (error: unknown): Judgement => {
@@ -109,7 +116,7 @@ export class Rule {
     const ending = new AbortController()
     try {
       this.#judge ??= this.#open(host)
-      const found = this.#judge(judged, this.#scopeOf(scope, ending.signal))
+      const found = this.#judge(judged, this.#scopeOf(scope, ending.signal, places))
       if (!(found instanceof Promise)) return { found: sound(found, judged), milliseconds: milliseconds() }
       return new Promise((resolve) => {
         const end = (reason: 'timeout' | 'left') => {
@@ -153,13 +160,13 @@ export class Rule {
     return kind.build(this.record as unknown as JsonObject, own, services()) as Judge
   }
 
-  #scopeOf({ id, trace }: Scope, signal: AbortSignal): JudgeScope {
+  #scopeOf({ id, trace }: Scope, signal: AbortSignal, places: boolean): JudgeScope {
     return {
       id,
       trace,
       signal,
       timeout: this.timeout,
-      places: this.masks,
+      places,
       onAbort(listener) {
         const tell = () => listener(signal.reason as Error)
         signal.addEventListener('abort', tell, { once: true })

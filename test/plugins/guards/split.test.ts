@@ -5,6 +5,7 @@ import { GuardedExchange } from '../../../plugins/guards/exchange.ts'
 import { Rule } from '../../../plugins/guards/rule.ts'
 import { TokenTable } from '../../../plugins/guards/token-table.ts'
 import pii from '../../../plugins/guards/pii.ts'
+import regex from '../../../plugins/guards/regex.ts'
 import secretsKind from '../../../plugins/guards/secrets.ts'
 import { ampleRoom } from '../../../engine/kit.ts'
 import type { Envelope, GenerateEvent, Host, Scope } from '../../../engine/index.ts'
@@ -155,6 +156,27 @@ describe('plugins/guards: values that are cut over events', () => {
         expect(isStart, `${value} at ${at}: ${out}`).to.equal(true)
       }
     }
+  })
+
+  it('are denied whichever of several comes first, by each kind', () => {
+    const record = { name: 'guard', kind: 'regex', enabled: true, side: ['output'], roles: ['user'], scope: 'all' }
+    const more = { reasoning: true, action: 'deny', mask: 'redact', shadow: false, sample: 1, timeout: '2s' }
+    const window = { characters: 1_024, time: '500ms', overlap: 256 }
+    const rest = { window, message: '', times: 1, feedback: '', default: true, allow_private: false }
+    const parts = { bounds: undefined, services: () => ({}) }
+    const patterns = { patterns: ['secret-\\d{4}'], flags: 'is', longest: 256 }
+    const one = new Rule({ ...record, ...more, ...rest, ...patterns } as never, { ...parts, kind: regex })
+    const text = 'The number is secret-1234 and nothing else.'
+    for (let at = 0; at <= text.length; at++) {
+      const out = given(one, [text.slice(0, at), text.slice(at)], 'text')
+      expect(out, String(at)).to.satisfy((some: string) => text.startsWith(some) || some.startsWith('The content'))
+      expect(out).not.to.contain('secret-1')
+    }
+    const entities = ['email', 'phone']
+    const both = new Rule({ ...record, ...more, ...rest, kind: 'pii', entities } as never, { ...parts, kind: pii })
+    const long = `Call +4930123456789 please. ${'x '.repeat(112)}ann@example.com`
+    for (let at = 0; at <= long.length; at++)
+      expect(given(both, [long.slice(0, at), long.slice(at)], 'text'), String(at)).not.to.contain('+4930')
   })
 
   it('pass letter by letter as they do whole', () => {
