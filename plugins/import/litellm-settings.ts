@@ -212,16 +212,28 @@ function readRedisUrl(node: Node, { draft, report }: Reading): void {
   report.mapped(node, '.env')
 }
 
-const telemetry: Readonly<Record<string, readonly [advice: string, kept: boolean]>> = {
-  prometheus: ['GET /metrics, with other names, for keys with metrics: true: docs/telemetry.md', true],
+const endpoint = 'OTEL_EXPORTER_OTLP_ENDPOINT'
+/** Callbacks with a place, what is said of them, and the variables that switch them on. */
+const telemetry: Readonly<Record<string, readonly [advice: string, ...variables: string[]]>> = {
+  prometheus: ['GET /metrics, with other names, for keys with metrics: true: docs/telemetry.md'],
+  otel: [
+    `set ${endpoint}, which switches traces on; they have no content unless traces.content says so: docs/telemetry.md`,
+    endpoint,
+  ],
+  langfuse_otel: [
+    `set ${endpoint} and OTEL_EXPORTER_OTLP_HEADERS to those of Langfuse, which switches traces on: docs/telemetry.md`,
+    endpoint,
+    'OTEL_EXPORTER_OTLP_HEADERS',
+  ],
 }
 const noCallback = 'every request is in the request log; a plugin hears of it on diagnostics channels: docs/telling.md'
 
-const callbacks: Reader = (node, { report }) => {
+const callbacks: Reader = (node, { draft, report }) => {
   for (const [name, one] of textsIn(node)) {
-    const [advice, kept] = telemetry[name] ?? [noCallback, false]
-    if (kept) report.changed(one, advice, 'server_config.telemetry')
-    else report.lost(one, advice)
+    const [advice, ...variables] = (Object.hasOwn(telemetry, name) ? telemetry[name] : undefined) ?? []
+    variables.forEach((variable) => draft.variables.add(variable))
+    if (advice === undefined) report.lost(one, noCallback)
+    else report.changed(one, advice, 'server_config.telemetry')
   }
 }
 
@@ -261,7 +273,7 @@ const litellm: Readonly<Record<string, Reader>> = {
   service_callbacks: callbacks,
   audit_log_callbacks: callbacks,
   callback_settings: loses(noCallback),
-  otel: loses('traces are not sent yet; a plugin hears of each request on diagnostics channels: docs/telling.md'),
+  otel: loses(`variables of the environment say what is traced: ${endpoint}, docs/telemetry.md`),
   cache: (node, { report }) =>
     flagOf(node) === false ? report.default(node, 'answers are not cached') : report.lost(node, noCache),
   cache_params: cacheParams,
