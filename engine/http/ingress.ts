@@ -29,6 +29,7 @@ export class HttpIngress implements Ingress {
   readonly headers: Ingress['headers']
   readonly transport = 'http'
   readonly remote: string
+  readonly httpVersion: string
   /** The body's reservation in the byte budget. */
   #hold: Hold | undefined
   readonly #request: IncomingMessage
@@ -52,6 +53,7 @@ export class HttpIngress implements Ingress {
     this.params = params
     this.headers = request.headers
     this.remote = clientAddress(request, serving.edge)
+    this.httpVersion = request.httpVersion
     this.#request = request
     this.#serving = serving
     this.#scope = scope
@@ -60,10 +62,6 @@ export class HttpIngress implements Ingress {
 
   get method(): string {
     return this.#request.method ?? 'GET'
-  }
-
-  get httpVersion(): string {
-    return this.#request.httpVersion
   }
 
   get query(): URLSearchParams {

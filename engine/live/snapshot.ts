@@ -20,7 +20,7 @@ import { compilePipelines } from '../pipeline/compile.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import { makeCatalog } from './catalog.ts'
-import { toldProvider } from '../telling/told-provider.ts'
+import { toldProvider, vendorOf } from '../telling/told-provider.ts'
 import { hostMaker } from './host-maker.ts'
 import type { HostParts } from './host-maker.ts'
 import { dispatcher } from './dispatch.ts'
@@ -195,9 +195,7 @@ function openProvider(
   noted.set(name, addresses)
   const host = { ...given, bounds: { reach, note: (url: URL) => void addresses.push(url) } }
   if (off === undefined) {
-    const preset = plugin.presets?.find((one) => one.name === config['preset'])
-    const vendor = preset?.telemetry ?? preset?.name
-    const callee = { name, type, offers: offersOf(plugin, config, registry.codecs), vendor }
+    const callee = { name, type, offers: offersOf(plugin, config, registry.codecs), vendor: vendorOf(plugin, config) }
     return { ...callee, provider: toldProvider(plugin.open(config, host, views.of(plugin.uses)), callee) }
   }
   return { name, type, offers: offersWithout(plugin, config, registry, host), provider: {}, off }

@@ -1,6 +1,7 @@
 import type { Operation } from '../spec/operation.ts'
 import type { Dialed } from '../spec/leg.ts'
-import type { Answer, Call, Dial, Offer, Provider } from '../spec/open-provider.ts'
+import type { JsonObject } from '../spec/json.ts'
+import type { Answer, Call, Dial, Offer, Provider, ProviderType } from '../spec/open-provider.ts'
 import type { Flow, Sink, Source } from '../spec/source.ts'
 import type { Scope, TraceContext } from '../spec/scope.ts'
 import type { CallFacts } from '../spec/call-facts.ts'
@@ -16,6 +17,12 @@ export interface Callee {
   readonly offers: readonly Offer[]
   /** Who is behind it, as telemetry names it. */
   readonly vendor?: string | undefined
+}
+
+/** The name in telemetry of who is behind a provider, if its settings name a preset. */
+export function vendorOf({ presets = [] }: Pick<ProviderType, 'presets'>, config: JsonObject): string | undefined {
+  const preset = presets.find(({ name }) => name === config['preset'])
+  return preset?.telemetry ?? preset?.name
 }
 
 /** Every part of a provider, so that a new part cannot be forgotten here. */
