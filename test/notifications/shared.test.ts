@@ -162,6 +162,17 @@ describe('notifications, whoever says them', function () {
     }
   })
 
+  it('tell that telemetry is not sent', async () => {
+    const environment = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
+    const gateway = await startAdmin({ environment, ...settings() })
+    try {
+      await until(() => ops.of('telemetry_down').length === 1)
+      expect(ops.of('telemetry_down')[0]?.facts).to.include({ service: 'telemetry' })
+    } finally {
+      await gateway.close()
+    }
+  })
+
   it('tell of a serving process that died, once for all processes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-notifications-'))
     await writeFile(
