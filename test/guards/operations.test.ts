@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import { Rig, wholeOf } from './rig.ts'
+
+const guards = [
+  { name: 'pii', kind: 'pii', action: 'mask', entities: ['email'] },
+  { name: 'list', kind: 'words', words: ['forbidden'] },
+  { name: 'own', kind: 'words', words: ['sugar'], default: false },
+]
+
+describe('guards: who and what is judged', () => {
+  const rig = new Rig(() => ({
+    records: { guards },
+    models: [
+      { name: 'guarded', provider: 'chat', guards: ['own'] },
+      { name: 'vectors', provider: 'responses' },
+    ],
+  }))
+  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
+
+  it('a model is judged by its own guards, too, which end the exchange', async () => {
+    const before = rig.upstream.requests.length
+    const denied = await rig.ask('chat', 'guarded', { text: 'some sugar' })
+    expect(denied.status, denied.body).to.equal(400)
+    expect(rig.upstream.requests.length).to.equal(before)
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['sugar'] }) })
+    expect((await rig.ask('chat', 'guarded')).text).to.equal('The content was blocked.')
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['sugar'] }) })
+    expect((await rig.ask('chat', 'chat', { text: 'some sugar' })).text).to.equal('sugar')
+  })
+
+  it('texts of embeddings, images, speech and counts are judged', async () => {
+    const embedded = {
+      object: 'list',
+      model: 'm',
+      data: [{ object: 'embedding', index: 0, embedding: [1] }],
+      usage: { prompt_tokens: 1, total_tokens: 1 },
+    }
+    rig.upstream.answer({ body: embedded })
+    const response = await rig.gateway.post('/v1/embeddings', { model: 'vectors', input: ['ann@example.com', 'b'] })
+    expect(response.status, await response.text()).to.equal(200)
+    expect(JSON.parse(asked())).to.deep.include({ input: ['[EMAIL]', 'b'] })
+    const bodies: Readonly<Record<string, object>> = {
+      '/v1/embeddings': { model: 'vectors', input: 'forbidden' },
+      '/v1/images/generations': { model: 'vectors', prompt: 'forbidden' },
+      '/v1/audio/speech': { model: 'vectors', input: 'forbidden', voice: 'v' },
+      '/v1/messages/count_tokens': { model: 'messages', messages: [{ role: 'user', content: 'forbidden' }] },
+    }
+    for (const [path, body] of Object.entries(bodies)) {
+      const response = await rig.gateway.post(path, body)
+      expect(response.status, path).to.equal(400)
+      expect(response.headers.get('x-gateway-guards')).to.equal('list=denied')
+      expect(await response.text()).to.contain('The content was blocked.')
+    }
+  })
+
+  it('arguments and results of tools are masked as JSON, numbers and escapes too', async () => {
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"to":"ann\\u0040example.com"}' } }
+    const response = await rig.gateway.post('/v1/chat/completions', {
+      model: 'chat',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Mail ann@example.com' }] },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c', content: '{"from":"bob@example.com"}' },
+      ],
+    })
+    expect(response.status).to.equal(200)
+    const { messages } = JSON.parse(asked()) as {
+      messages: [{ content: object }, { tool_calls: [typeof call] }, { content: string }]
+    }
+    expect(messages[0].content).to.deep.equal([{ type: 'text', text: 'Mail [EMAIL]' }])
+    expect(messages[1].tool_calls[0].function).to.deep.equal({ name: 'f', arguments: '{"to":"[EMAIL]"}' })
+    expect(messages[2].content).to.equal('{"from":"[EMAIL]"}')
+  })
+})
