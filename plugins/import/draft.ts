@@ -89,18 +89,17 @@ export class Draft {
 
   /** Puts a secret into `.env`. Returns its variable, which is the same for the same secret. */
   keep(secret: string, wanted: string): string {
-    const name = wanted
-      .toUpperCase()
-      .replaceAll(/[^A-Z0-9]+/g, '_')
-      .replace(/^(?=\d)/, '_')
-    const known = this.#secrets.get(`${name}\n${secret}`)
+    const known = this.#secrets.get(`${wanted}\n${secret}`)
     if (known !== undefined) return known
-    const isFree = (one: string) => !this.reserved.has(one) && !this.environment.has(one)
-    let free = name
-    for (let number = 2; !isFree(free); number += 1) free = `${name}_${number}`
-    this.#secrets.set(`${name}\n${secret}`, free)
+    const free = this.#freeVariable(wanted)
+    this.#secrets.set(`${wanted}\n${secret}`, free)
     this.environment.set(free, secret)
     return free
+  }
+
+  /** A variable that somebody has to set, because what stands in the file is of no use. */
+  unset(wanted: string): string {
+    return this.variable(this.#freeVariable(wanted))
   }
 
   /** The provider with these fields, made if there is none; its name is that of its vendor. */
@@ -151,6 +150,17 @@ export class Draft {
     return [`# Made of ${from} by "sluice import". What differs: ../import-report.md`, text].join('\n')
   }
 
+  #freeVariable(wanted: string): string {
+    const name = wanted
+      .toUpperCase()
+      .replaceAll(/[^A-Z0-9]+/g, '_')
+      .replace(/^(?=\d)/, '_')
+    const isFree = (one: string) => !this.reserved.has(one) && !this.environment.has(one)
+    let free = name
+    for (let number = 2; !isFree(free); number += 1) free = `${name}_${number}`
+    return free
+  }
+
   #sections(): JsonObject {
     const sections: Record<string, Json> = {}
     for (const [path, value] of [...this.settings].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
@@ -168,7 +178,7 @@ export class Draft {
 
 /** A text that a configuration file takes as it is. */
 export function escaped(text: string): string {
-  return text.replaceAll('${', '$${')
+  return text.replaceAll('${', () => '$${')
 }
 
 /** A value whose texts a configuration file takes as they are. */

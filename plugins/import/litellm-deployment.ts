@@ -24,6 +24,7 @@ const lostParameters: Readonly<Record<string, string>> = {
   tags: 'requests are not routed by tags; give the models names of their own, and keys lists of models',
   max_budget: 'deployments have no budgets; give budgets to keys, or to the gateway (rate_limits.budget)',
   budget_duration: 'deployments have no budgets; give budgets to keys, or to the gateway (rate_limits.budget)',
+  order: 'places are asked in the order of the list with provider_selection.strategy: order',
   silent_model: 'nothing is sent to a second model; compare models by "sluice route"',
   mock_response: 'use a provider of type echo',
   max_retries: 'tries are counted for a request as a whole: resilience.retries.tries',
@@ -49,6 +50,14 @@ const lostParameters: Readonly<Record<string, string>> = {
 
 /** What a header may hold. */
 const headerText = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** What a key of a provider may hold. */
+const keyText = /^[\x21-\x7e]+$/
+
+/** The name of a variable. */
+function bare(variable: Json | undefined): string {
+  return typeof variable === 'string' ? variable.replace(/^\$\{|\}$/g, '') : ''
+}
 
 /** Where parameters may come from: those of the deployment go first. */
 type Parameters = ReadonlyMap<string, Node>
@@ -176,12 +185,22 @@ class ProviderReader {
       else if (baseVariable !== undefined) this.#record['base_url'] = this.#draft.variable(baseVariable)
       return
     }
-    this.#report.mapped(node, 'providers[].base_url')
-    if (this.#draft.isVariable(node)) this.#record['base_url'] = this.#draft.text(node)
-    else {
+    if (this.#draft.isVariable(node)) {
+      this.#record['base_url'] = this.#draft.text(node)
+      this.#report.mapped(node, 'providers[].base_url')
+    } else {
       const address = addressFor(this.#name, this.#vendor, textOf(node) ?? '')
       const url = URL.parse(address)
-      const isSecret = url !== null && (url.username !== '' || url.password !== '' || url.search !== '')
+      if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+        this.#record['base_url'] = this.#draft.unset(this.#word('base_url'))
+        if (type === 'native') this.#record['type'] = 'compatible'
+        return this.#report.changed(
+          node,
+          `is no address that starts with http:// or https://: set ${bare(this.#record['base_url'])}`,
+        )
+      }
+      this.#report.mapped(node, 'providers[].base_url')
+      const isSecret = url.username !== '' || url.password !== '' || url.search !== ''
       this.#record['base_url'] = isSecret
         ? this.#draft.variable(this.#draft.keep(address, this.#word('base_url')))
         : escaped(address)
@@ -194,6 +213,10 @@ class ProviderReader {
     const token = this.#vendor.type === 'azure' ? this.#given('azure_ad_token') : undefined
     const node = token ?? this.#given('api_key')
     const { variable } = this.#vendor
+    if (node && !this.#draft.isVariable(node) && !keyText.test(textOf(node) ?? '')) {
+      this.#record['api_key'] = this.#draft.unset(this.#word('api_key'))
+      return this.#report.changed(node, `is no key, which has no spaces: set ${bare(this.#record['api_key'])}`)
+    }
     if (node) this.#record['api_key'] = this.#draft.secret(node, this.#word('api_key'))
     else if (variable !== undefined) this.#record['api_key'] = this.#draft.variable(variable)
     if (node) this.#report.mapped(node, 'providers[].api_key')

@@ -1,6 +1,6 @@
 import type { Json } from '../../engine/index.ts'
 import { isPattern } from '../../engine/kit.ts'
-import { freeName } from './draft.ts'
+import { escaped, freeName } from './draft.ts'
 import type { Draft, DraftModel, DraftPlace } from './draft.ts'
 import { noLimits, readDeployment, readPrice, textsIn } from './litellm-deployment.ts'
 import type { Deployment } from './litellm-deployment.ts'
@@ -249,6 +249,8 @@ export class LitellmModels {
       case 'max_tokens':
         if (!isTokens) return this.#report.lost(node, 'is no number of tokens')
         return keep(key === 'max_input_tokens' ? 'context_length' : 'max_output_tokens', tokens)
+      case 'description':
+        return keep('description', escaped(textOf(node) ?? '').slice(0, 4096))
       case 'supports_vision':
       case 'supports_function_calling': {
         const flag = flagOf(node)
@@ -271,7 +273,7 @@ export class LitellmModels {
       case 'team_public_model_name':
         return this.#report.lost(node, 'models belong to no team; give keys lists of models')
       default:
-        if (key.startsWith('supports_') || ['litellm_provider', 'description', 'db_model'].includes(key))
+        if (key.startsWith('supports_') || ['litellm_provider', 'db_model'].includes(key))
           return this.#report.default(node, 'the gateway need not know it')
         return this.#report.lost(node, 'there is no such fact of a model')
     }

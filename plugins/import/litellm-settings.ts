@@ -85,9 +85,10 @@ function readRedis(section: Node | undefined, prefix: string, { draft, report }:
   const host = textOf(part('host'))
   if (host === undefined || given.some((node) => draft.isVariable(node)))
     return given.forEach((node) => report.changed(node, setRedis, '.env.example'))
-  const url = new URL('redis://host')
-  url.hostname = host
-  url.port = textOf(part('port')) ?? ''
+  const port = textOf(part('port')) ?? ''
+  const url = URL.parse(`redis://${host}${port === '' ? '' : `:${port}`}`)
+  // A text that only stands for the address is none.
+  if (url === null) return given.forEach((node) => report.changed(node, setRedis, '.env.example'))
   url.username = textOf(part('username')) ?? ''
   url.password = textOf(part('password')) ?? ''
   const db = textOf(part('db'))
