@@ -178,7 +178,7 @@ function putIn(value: JsonObject, path: Steps, text: string): void {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('${', '$${')
+  return text.replaceAll('${', () => '$${')
 }
 
 function unescaped(text: string): string {
