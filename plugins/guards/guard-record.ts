@@ -137,6 +137,9 @@ const schema = {
   },
 } as const
 
+/** The fields of every guard, beside its kind and the fields of that. */
+export const guardFields = schema.properties
+
 /** A guard as it is declared, with the fields of its kind. */
 export type GuardRecord = ConfigOf<typeof schema>
 
@@ -147,7 +150,7 @@ declare module '../../engine/index.ts' {
 }
 
 /** Words that the routes of guards have for themselves beside `:name`. */
-const reserved = ['test', 'verdicts', 'kinds']
+const reserved = ['test', 'verdicts', 'figures', 'kinds']
 
 export default defineRecord({
   name: 'guard',

@@ -1,12 +1,21 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
-import type { Host, JsonObject, Principal, Records, Scope, ServiceConfiguration, Services } from '../../engine/index.ts'
+import type {
+  AnyGuard,
+  Host,
+  JsonObject,
+  Principal,
+  Records,
+  Scope,
+  ServiceConfiguration,
+  Services,
+} from '../../engine/index.ts'
 import { didYouMean, isObject, refuseBeyond } from '../../engine/kit.ts'
 import { GuardedExchange, outcomes } from './exchange.ts'
 import type { CountedVerdict } from './exchange.ts'
 import { Rule } from './rule.ts'
 import { migrations } from './verdict-table.ts'
 import { VerdictCounts } from './verdict-counts.ts'
-import type { VerdictDay } from './verdict-counts.ts'
+import type { GuardFigures, VerdictDay } from './verdict-counts.ts'
 
 /** Whom a request is from, and which guards it names itself. */
 export interface Asking {
@@ -34,8 +43,12 @@ export interface Guards {
   exchangeOf(scope: Scope): GuardedExchange
   /** Key of the hashes that masks show. */
   readonly hashKey: Buffer
+  /** Every kind of guard, those of plugins among them. */
+  readonly kinds: readonly AnyGuard[]
   /** Verdicts per day, of all processes. */
   verdicts(since: string): Promise<readonly VerdictDay[]>
+  /** Figures of each guard since a day, of all processes. */
+  figures(since: string): Promise<readonly GuardFigures[]>
 }
 
 declare module '../../engine/index.ts' {
@@ -68,7 +81,9 @@ export default defineService({
             return exchange
           },
           hashKey,
+          kinds: configuration.guards,
           verdicts: (since) => counts.days(since),
+          figures: (since) => counts.figures(since),
         }
         return { view }
       },

@@ -4,6 +4,8 @@ import guard from './guard.ts'
 import guardRecord from './guard-record.ts'
 import guards from './guards.ts'
 import length from './length.ts'
+import listGuardFigures from './list-guard-figures.ts'
+import listGuardKinds from './list-guard-kinds.ts'
 import listGuardVerdicts from './list-guard-verdicts.ts'
 import model from './model.ts'
 import moderation from './moderation.ts'
@@ -23,5 +25,5 @@ export default definePlugin({
   guards: [words, regex, pii, secrets, schema, length, moderation, webhook, model],
   services: [guards],
   stages: [guard],
-  actions: [listGuardVerdicts, testGuard],
+  actions: [listGuardFigures, listGuardKinds, listGuardVerdicts, testGuard],
 })

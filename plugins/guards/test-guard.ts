@@ -65,7 +65,7 @@ export default defineAction({
     }
     if (texts.length === 0) throw new GatewayError('invalid_field', { param: 'text', reason: 'is missing' })
     const rule = ruleIn(guard, guards)
-    const judgement = await rule.judge(judgedOf(texts, side, scope), host, scope)
+    const judgement = await rule.judge(judgedOf(texts, side, scope), host, scope, undefined, true)
     const milliseconds = Math.round(judgement.milliseconds * 1_000) / 1_000
     if ('failed' in judgement)
       return { hit: false, action: 'error', texts, hits: [], category: judgement.failed, score: null, milliseconds }

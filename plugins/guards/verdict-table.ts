@@ -15,9 +15,21 @@ interface VerdictsTable {
   most_microseconds: number
 }
 
+/** How long judgements took: how many there are in each bucket of time. */
+interface TimesTable {
+  day: string
+  guard: string
+  side: string
+  shadow: number
+  /** Number of the bucket: it ends at 2^(bucket / 4) microseconds. */
+  bucket: number
+  verdicts: number
+}
+
 declare module '../../engine/index.ts' {
   interface Tables {
     guards_verdicts: VerdictsTable
+    guards_times: TimesTable
   }
 }
 
@@ -36,6 +48,21 @@ export const migrations: readonly ServiceMigration[] = [
         .addColumn('microseconds', 'bigint', (column) => column.notNull())
         .addColumn('most_microseconds', 'bigint', (column) => column.notNull())
         .addPrimaryKeyConstraint('guards_verdicts_key', ['day', 'guard', 'side', 'shadow', 'outcome'])
+        .execute()
+    },
+  },
+  {
+    name: '0002-times',
+    async up(queries) {
+      await queries.schema
+        .createTable('guards_times')
+        .addColumn('day', 'text', (column) => column.notNull())
+        .addColumn('guard', 'text', (column) => column.notNull())
+        .addColumn('side', 'text', (column) => column.notNull())
+        .addColumn('shadow', 'integer', (column) => column.notNull())
+        .addColumn('bucket', 'integer', (column) => column.notNull())
+        .addColumn('verdicts', 'bigint', (column) => column.notNull())
+        .addPrimaryKeyConstraint('guards_times_key', ['day', 'guard', 'side', 'shadow', 'bucket'])
         .execute()
     },
   },

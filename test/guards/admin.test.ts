@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { copyPipelines } from '../support/pipelines.ts'
@@ -43,6 +44,15 @@ describe('guards: admin', () => {
       texts: ['a [WORDS]'],
       hits: [{ text: 0, start: 2, end: 6, entity: null }],
     })
+    const denying = { kind: 'regex', patterns: ['p\\w+r', { name: 'fruit', pattern: 'plum' }] }
+    const places = await gateway.asAdmin('POST /api/guards/test', { guard: denying, text: 'a pear, a plum' })
+    expect(places.body).to.deep.include({
+      action: 'deny',
+      hits: [
+        { text: 0, start: 2, end: 6, entity: null },
+        { text: 0, start: 10, end: 14, entity: 'fruit' },
+      ],
+    })
     const trial = { kind: 'pii', action: 'mask', mask: 'token' }
     const other = await gateway.asAdmin('POST /api/guards/test', { guard: trial, texts: ['ann@example.com', 'b'] })
     expect(other.body, JSON.stringify(other.body)).to.deep.include({ hit: true, texts: ['<EMAIL_1>', 'b'] })
@@ -77,6 +87,19 @@ describe('guards: admin', () => {
     }
   })
 
+  it('tells the kinds, each with the form of its guards', async () => {
+    const { status, body } = await gateway.asAdmin('GET /api/guards/kinds')
+    expect(status).to.equal(200)
+    const kinds = body['data'] as readonly { readonly kind: string; readonly schema: JsonObject }[]
+    expect(kinds.map(({ kind }) => kind)).to.include.members(['words', 'regex', 'pii', 'secrets', 'webhook', 'model'])
+    const schema = kinds.find(({ kind }) => kind === 'webhook')?.schema
+    expect(schema?.['required']).to.deep.equal(['name'])
+    expect(schema).to.have.nested.property('properties.action.default', 'deny')
+    expect(schema).to.have.nested.property('properties.config.properties.secret.writeOnly', true)
+    expect(schema).to.have.nested.property('properties.config.properties.url.title', 'URL')
+    expect(schema).not.to.have.nested.property('properties.kind')
+  })
+
   it('judges the requests of a key by what an admin says', async () => {
     await gateway.asAdmin('POST /api/guards', { name: 'plum', kind: 'words', words: ['plum'] })
     const made = await gateway.asAdmin('POST /api/api-keys', { name: 'own', guards: ['fixed'], guards_off: ['plum'] })
@@ -107,7 +130,18 @@ describe('guards: admin', () => {
     const { body } = await gateway.asAdmin('GET /api/guards/verdicts?guard=fixed')
     const rows = body['data'] as readonly { readonly outcome: string; readonly verdicts: number }[]
     expect(rows.find(({ outcome }) => outcome === 'denied')?.verdicts).to.be.at.least(2)
-    expect((await gateway.asViewer('GET /api/guards/verdicts')).status).to.equal(403)
+    const figures = await gateway.asAdmin('GET /api/guards/figures?days=1')
+    const own = (figures.body['data'] as readonly JsonObject[]).filter(({ guard }) => guard === 'fixed')
+    expect(own.map(({ side }) => side)).to.deep.equal(['input', 'output'])
+    expect(own[0]).to.include({ shadow: false, errors: 0 })
+    const [judged, hits, p50, p95, longest] = ['verdicts', 'hits', 'p50', 'p95', 'longest'].map((name) =>
+      Number(own[0]?.[name]),
+    ) as [number, number, number, number, number]
+    expect(hits).to.be.at.least(2).and.at.most(judged)
+    expect(p50).to.be.above(0)
+    expect(p95).to.be.within(p50, longest)
+    for (const route of ['verdicts', 'figures', 'kinds'])
+      expect((await gateway.asViewer(`GET /api/guards/${route}`)).status, route).to.equal(403)
     const metrics = await fetch(`${gateway.url}/metrics`, {
       headers: { authorization: `Bearer ${gateway.admin.token}` },
     })

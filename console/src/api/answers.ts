@@ -1274,6 +1274,42 @@ export interface Answers {
     /** The cursor of the next page; null at the end. */
     next_cursor: string | null
   }
+  /** Answer what each guard did over some days: live beside shadow. */
+  'list-guard-figures': {
+    /** The entries. */
+    data: {
+      /** Name of the guard. */
+      guard: string
+      /** What it judged. */
+      side: 'input' | 'output'
+      /** Whether it changed nothing. */
+      shadow: boolean
+      /** How many times it judged. */
+      verdicts: number
+      /** How many times it found something. */
+      hits: number
+      /** How many times it could not judge. */
+      errors: number
+      /** How long half of them took at most, in milliseconds, up to 19 % too high. */
+      p50: number | null
+      /** How long 95 of 100 took at most, in milliseconds, up to 19 % too high. */
+      p95: number | null
+      /** How long it took at most, in milliseconds. */
+      longest: number
+    }[]
+  }
+  /** Answer every kind of guard, with the schema of its guards as a form. */
+  'list-guard-kinds': {
+    /** The entries. */
+    data: {
+      /** Name of the kind. */
+      kind: string
+      /** What it finds. */
+      summary: string
+      /** JSON Schema of a guard of this kind, for a form. Its own fields are in `config`. */
+      schema: Schema
+    }[]
+  }
   /** Answer how guards have judged, per day: live beside shadow. */
   'list-guard-verdicts': {
     /** The entries. */
