@@ -105,7 +105,10 @@ async function scrapeOfAll(): Promise<string> {
       { name: 'unpriced', provider: 'far', fallbacks: ['spare'] },
       { name: 'spare', provider: 'near' },
     ],
-    records: { mcp_servers: [{ name: 'docs', transport: 'http', url: `${upstream.url}/docs` }] },
+    records: {
+      guards: [{ name: 'polite', kind: 'words', words: ['confounded'], side: ['input', 'output'] }],
+      mcp_servers: [{ name: 'docs', transport: 'http', url: `${upstream.url}/docs` }],
+    },
     key_fields: { mcp_servers: ['docs'] },
     api_keys: [{ name: 'rated', key: rated, rate_limit: { requests: 1, period: '30d' } }],
   })
@@ -269,6 +272,7 @@ describe('the dashboard and the alerts', () => {
         'Limits',
         'Routing',
         'MCP',
+        'Guards',
         'Process',
       ])
     })
