@@ -173,7 +173,7 @@ class BifrostReader {
         secretKey: given(at(bedrock, 'secret_key')),
         sessionToken: given(at(bedrock, 'session_token')),
       },
-      this.draft,
+      this,
     )
     if (flagOf(at(key, 'enabled')) === false) provider.record['enabled'] = false
     const weightNode = at(key, 'weight')

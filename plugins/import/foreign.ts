@@ -1,6 +1,7 @@
 import type { Json } from '../../engine/index.ts'
 import { escaped } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
+import type { Report } from './report.ts'
 import { itemsOf, membersOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 import { addressFor, vendors } from './vendors.ts'
@@ -47,14 +48,24 @@ export interface Connection {
 }
 
 /** The provider of a connection, made if there is none. */
-export function providerFor(vendor: string, given: Connection, draft: Draft): DraftProvider {
+export function providerFor(
+  vendor: string,
+  given: Connection,
+  { draft, report }: { readonly draft: Draft; readonly report: Report },
+): DraftProvider {
   const known = vendors.get(vendor)
   if (known === undefined) throw new Error(`there is no vendor "${vendor}"`)
   const { type, preset, base, baseVariable, variable } = known
   const record: Record<string, Json> = { type, ...(preset === undefined ? {} : { preset }) }
   const address = textOf(given.address)
   if (given.address && address !== undefined) {
-    const url = draft.isVariable(given.address) ? draft.text(given.address) : escaped(addressOf(vendor, address))
+    const url = draft.isVariable(given.address) ? draft.text(given.address) : written(vendor, address, draft)
+    if (url.startsWith('${') && !draft.isVariable(given.address))
+      report.changed(
+        given.address,
+        'is no address that starts with http:// or https://: set its variable',
+        'providers[]',
+      )
     record['base_url'] = url
     if (type === 'native' && url !== base) record['type'] = 'compatible'
   } else if (base !== undefined) record['base_url'] = base
@@ -67,6 +78,9 @@ export function providerFor(vendor: string, given: Connection, draft: Draft): Dr
       for (const [field, node] of Object.entries(secrets))
         record[field] = node ? draft.secret(node, `${vendor}_${field}`) : draft.variable(`AWS_${field.toUpperCase()}`)
     if (given.sessionToken) record['session_token'] = draft.secret(given.sessionToken, `${vendor}_session_token`)
+  } else if (given.key && !draft.isVariable(given.key) && !/^[\x21-\x7e]+$/.test(given.key.text)) {
+    record['api_key'] = draft.unset(`${vendor}_api_key`)
+    report.changed(given.key, 'is no key, which has no spaces: set its variable', 'providers[]')
   } else if (given.key) record['api_key'] = draft.secret(given.key, `${vendor}_api_key`)
   else if (variable !== undefined) record['api_key'] = draft.variable(variable)
   const version = textOf(given.version)
@@ -79,6 +93,13 @@ export function providerFor(vendor: string, given: Connection, draft: Draft): Dr
 
 function isVersion(text: string, isVariable: boolean): boolean {
   return isVariable || /^\d{4}-\d\d-\d\d(?:-[\w.]+)?$/.test(text)
+}
+
+/** An address for the file; a variable in place of what is none. */
+function written(vendor: string, given: string, draft: Draft): string {
+  const address = addressOf(vendor, given)
+  const isAddress = ['http:', 'https:'].includes(URL.parse(address)?.protocol ?? '')
+  return isAddress ? escaped(address) : draft.unset(`${vendor}_base_url`)
 }
 
 function addressOf(vendor: string, given: string): string {

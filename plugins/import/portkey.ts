@@ -232,7 +232,7 @@ class PortkeyReader {
         headers,
         ...(milliseconds !== undefined && milliseconds >= 1 ? { total: printDuration(Math.round(milliseconds)) } : {}),
       },
-      this.draft,
+      this,
     )
     const override = member(member(node, 'override_params'), 'model')
     const deployment = given('azure_deployment_id', 'deployment_id')
