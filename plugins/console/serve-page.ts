@@ -47,6 +47,7 @@ const screens = new Set([
   'account',
   'audit',
   'configuration',
+  'guards',
   'keys',
   'logs',
   'mcp-servers',

@@ -15,6 +15,7 @@ const screens = [
   { path: '/keys', name: 'API keys', viewers: true },
   { path: '/members', name: 'Members' },
   { path: '/mcp-servers', name: 'MCP servers' },
+  { path: '/guards', name: 'Guards' },
   { path: '/settings', name: 'Settings' },
   { path: '/audit', name: 'Audit' },
 ]

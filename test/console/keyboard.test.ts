@@ -16,6 +16,7 @@ const screens = {
   k: 'API keys',
   t: 'Members',
   c: 'MCP servers',
+  g: 'Guards',
   s: 'Settings',
   a: 'Audit',
 }
@@ -81,7 +82,7 @@ describe('console/keyboard', () => {
 
   it('opens the filters of every list that has some, and loads data again', async () => {
     const page = await rig.signedIn('admin', '/logs')
-    for (const path of ['/logs', '/audit', '/keys', '/models', '/members', '/providers', '/mcp-servers']) {
+    for (const path of ['/logs', '/audit', '/keys', '/models', '/members', '/providers', '/mcp-servers', '/guards']) {
       await page.goto(path)
       await page.getByRole('button', { name: 'Add filter' }).waitFor()
       await page.keyboard.press('f')

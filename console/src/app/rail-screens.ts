@@ -49,6 +49,7 @@ export const rail: readonly RailGroup[] = [
       { path: '/keys', name: 'API keys', icon: 'keys', letter: 'k', viewers: true },
       { path: '/members', name: 'Members', icon: 'account', letter: 't' },
       { path: '/mcp-servers', name: 'MCP servers', icon: 'mcp-servers', letter: 'c' },
+      { path: '/guards', name: 'Guards', icon: 'guards', letter: 'g' },
       { path: '/settings', name: 'Settings', icon: 'settings', letter: 's' },
       { path: '/audit', name: 'Audit', icon: 'audit', letter: 'a' },
     ],

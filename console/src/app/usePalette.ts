@@ -34,6 +34,7 @@ const lists = [
     from: '/api/mcp/servers?limit=200',
     admin: true,
   },
+  { kind: words.kinds.guard, screen: '/guards/$name', from: '/api/guards?limit=200', admin: true },
   { kind: words.kinds.member, screen: '/members/$id', from: '/api/team/members?limit=200', admin: true },
 ] as const
 
@@ -50,6 +51,7 @@ const forms = [
   { name: words.add.key, path: '/keys/new', search: '' },
   { name: words.add.member, path: '/members/new', search: '' },
   { name: words.add.mcpServer, path: '/mcp-servers', search: '?add=1' },
+  { name: words.add.guard, path: '/guards', search: '?add=1' },
 ]
 
 /** Every setting by its title, which leads to its field. */
