@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts'
 
-/** What keys and members may be given alike, for forms. The gateway has the rules. */
+/** What keys, members and models may be given alike, for forms. The gateway has the rules. */
 export const budgetSchema: Schema = {
   type: ['object', 'null'],
   title: 'Budget',
@@ -36,6 +36,14 @@ export const allowlistSchema = (
   description,
   'x-null': unset,
   items: { type: 'string', 'x-names': kind },
+})
+
+/** Names of guards. */
+export const guardsSchema = (description: string): Schema => ({
+  type: 'array',
+  title: 'Guards',
+  description,
+  items: { type: 'string', 'x-names': 'guard' },
 })
 
 /** A budget or a rate limit of a record without what is not set, as bodies hold it. */

@@ -14,6 +14,7 @@ export interface Named {
 export type Listed = Answers[
   | 'list-api-key'
   | 'list-catalog'
+  | 'list-guard'
   | 'list-mcp-server'
   | 'list-member'
   | 'list-model'
@@ -26,6 +27,7 @@ const lists = {
   model: { path: '/api/catalog/models', viewers: true },
   provider: { path: '/api/config/providers', viewers: false },
   mcp_server: { path: '/api/mcp/servers', viewers: false },
+  guard: { path: '/api/guards', viewers: false },
   member: { path: '/api/team/members', viewers: false },
 } as const
 

@@ -1,4 +1,4 @@
-import { allowlistSchema, budgetSchema, rateLimitSchema, withoutNulls } from '../../form/allowances.ts'
+import { allowlistSchema, budgetSchema, guardsSchema, rateLimitSchema, withoutNulls } from '../../form/allowances.ts'
 import { fieldsOf } from '../../form/schema.ts'
 import type { Field, Json, Schema } from '../../form/schema.ts'
 import type { Key } from './api.ts'
@@ -45,9 +45,21 @@ const others: Readonly<Record<string, Schema>> = {
   disabled: { type: 'boolean', title: 'Disabled', description: 'The key is refused for the time being.' },
 }
 
+/** What admins alone may set. */
+const guards: Readonly<Record<string, Schema>> = {
+  guards: guardsSchema('Its requests are judged by these, beside those that judge everything.'),
+  guards_off: {
+    ...guardsSchema('These do not judge its requests, although they judge all others.'),
+    title: 'Guards off',
+  },
+}
+
 /** The fields of a key that the user may set; a key of a viewer is always his own. */
 export const keyFields = (isAdmin: boolean): readonly Field[] =>
-  fieldsOf({ properties: { name, ...(isAdmin ? { owner } : {}), ...others }, required: ['name'] })
+  fieldsOf({
+    properties: { name, ...(isAdmin ? { owner } : {}), ...others, ...(isAdmin ? guards : {}) },
+    required: ['name'],
+  })
 
 /** The fields of a key as bodies hold them. */
 export function valuesOf({
@@ -60,6 +72,8 @@ export function valuesOf({
   expires_at,
   tags,
   disabled,
+  guards = [],
+  guards_off = [],
 }: Key): Json {
   return {
     name,
@@ -71,5 +85,7 @@ export function valuesOf({
     expires_at,
     tags,
     disabled,
+    guards,
+    guards_off,
   }
 }

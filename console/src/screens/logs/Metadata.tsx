@@ -8,12 +8,15 @@ import type { Detail } from './row.ts'
 import { words } from './request-words.ts'
 import classes from './request.module.css'
 
+/** What other cards show. */
+const shownElsewhere = new Set(['routing_reasoning', 'guards'])
+
 /** Ids, tags, the parts of a request, and whatever else its stages noted. */
 export function Metadata({ request }: { readonly request: Detail }) {
   const { id, reference, parent, upstream, address, config_version: version, children, tags, metadata } = request
   const { names } = words
   const { trace_id: trace, trace_url: traceUrl } = request
-  const notes = Object.entries(metadata).filter(([name, value]) => name !== 'routing_reasoning' && value !== null)
+  const notes = Object.entries(metadata).filter(([name, value]) => !shownElsewhere.has(name) && value !== null)
   return (
     <Card title={words.more}>
       <dl className={classes.pairs}>

@@ -6,6 +6,7 @@ import { Rating } from '../../parts/Rating.tsx'
 import { Status } from '../../parts/Status.tsx'
 import { Bodies } from './Bodies.tsx'
 import { Figures } from './Figures.tsx'
+import { Guards } from './Guards.tsx'
 import { Metadata } from './Metadata.tsx'
 import type { Detail } from './row.ts'
 import { words } from './request-words.ts'
@@ -28,6 +29,7 @@ export function Sections({ request }: { readonly request: Detail }) {
             <Tries tries={request.tries} />
             <Lost request={request} />
           </div>
+          <Guards metadata={request.metadata} />
           <Bodies request={request} />
         </div>
         <div className={classes.column}>

@@ -84,6 +84,13 @@ export const columns: readonly Column<Entry>[] = [
     spare: true,
   }),
   of({ name: 'tries', cell: ({ attempts }) => attempts, text: ({ attempts }) => attempts, number: true, spare: true }),
+  of({
+    name: 'guarded',
+    cell: ({ guarded }) => guarded && words.guarded[guarded],
+    text: ({ guarded }) => guarded,
+    filter: ({ guarded }) => asked('guarded', guarded, guarded && words.guarded[guarded]),
+    spare: true,
+  }),
   of({ name: 'reference', cell: ({ reference }) => reference, text: ({ reference }) => reference, spare: true }),
   of({
     name: 'trace',

@@ -1,3 +1,4 @@
+import { guardsSchema } from '../../form/allowances.ts'
 import { fieldsOf } from '../../form/schema.ts'
 import type { Field, Json, Schema } from '../../form/schema.ts'
 
@@ -76,6 +77,7 @@ export const properties: Readonly<Record<string, Schema>> = {
       },
     },
   },
+  guards: guardsSchema('They judge its requests and answers, beside those that judge everything.'),
   protocols: {
     type: ['array', 'null'],
     items: { type: 'string' },
@@ -122,7 +124,7 @@ export const newFields: readonly Field[] = fieldsOf({ properties, required: ['na
 export const changedFields: readonly Field[] = newFields.filter(({ name }) => name !== 'name')
 
 /** What holds where nothing is set. */
-export const usual: Json = { supports_tools: true, aliases: [], fallbacks: [], deployments: [] }
+export const usual: Json = { supports_tools: true, aliases: [], fallbacks: [], deployments: [], guards: [] }
 
 /** The fields of a model as bodies hold them. */
 export const valuesOf = (model: object): Json =>
