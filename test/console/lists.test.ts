@@ -22,6 +22,7 @@ describe('console/lists', () => {
       url: 'http://[::1]',
       allow_private: true,
     })
+    await rig.gateway.asAdmin('POST /api/guards', { name, kind: 'secrets', message: 'm'.repeat(1_024) })
     await rig.gateway.asAdmin('POST /api/team/members', { username: name })
   })
   // Nobody is at the address of the MCP server.
@@ -34,7 +35,7 @@ describe('console/lists', () => {
       .first()
       .evaluate(({ scrollWidth, clientWidth }) => Math.max(0, scrollWidth - clientWidth))
 
-  for (const path of ['models', 'providers', 'keys', 'members', 'mcp-servers'])
+  for (const path of ['models', 'providers', 'keys', 'members', 'mcp-servers', 'guards'])
     it(`keeps a long name in one line of the list and within its page and its dialogs: ${path}`, async () => {
       for (const width of [1280, 390]) {
         const page = await rig.signedIn('admin', `/${path}`, { width })

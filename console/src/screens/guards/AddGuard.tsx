@@ -14,6 +14,7 @@ import { shared } from '../../words.ts'
 import { guard, kinds, make } from './api.ts'
 import type { Guard, Kind } from './api.ts'
 import { bodyWith, guardFields } from './fields.ts'
+import { TryText } from './TryText.tsx'
 import { words } from './words.ts'
 import classes from './guards.module.css'
 
@@ -60,6 +61,7 @@ export function AddGuard(props: AddGuardProps) {
 
 function Settings({ kind, onDone, onCancel }: AddGuardProps & { readonly kind: Kind }) {
   const queries = useQueryClient()
+  const [draft, setDraft] = useState<{ readonly [name: string]: Json }>({})
   const fields = useMemo(() => guardFields(kind, true), [kind])
   const whole = (body: { readonly [name: string]: Json }) => ({ ...bodyWith(body), kind: kind.kind })
   return (
@@ -68,6 +70,7 @@ function Settings({ kind, onDone, onCancel }: AddGuardProps & { readonly kind: K
         <SchemaForm
           fields={fields}
           values={{}}
+          onBody={setDraft}
           save={async (body) => {
             const made = await make(whole(body))
             queries.setQueryData(guard(made.name).queryKey, made)
@@ -78,6 +81,7 @@ function Settings({ kind, onDone, onCancel }: AddGuardProps & { readonly kind: K
           onCancel={onCancel}
         />
       </Card>
+      <TryText guard={whole(draft)} />
     </div>
   )
 }

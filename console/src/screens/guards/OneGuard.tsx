@@ -11,6 +11,7 @@ import { Empty } from '../../parts/Empty.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { SwitchButton } from '../../parts/SwitchButton.tsx'
+import { Tabs, useTab } from '../../parts/Tabs.tsx'
 import { Tag } from '../../parts/Tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { shared } from '../../words.ts'
@@ -18,11 +19,18 @@ import { change, guard as one, kinds, remove } from './api.ts'
 import type { Guard, Kind } from './api.ts'
 import { bodyWith, guardFields, usualOnErrorOf, valuesOf } from './fields.ts'
 import { State } from './State.tsx'
+import { TryText } from './TryText.tsx'
+import { Verdicts } from './Verdicts.tsx'
 import { words } from './words.ts'
+import classes from './guards.module.css'
 
-/** One guard, and its settings. */
+const names = ['settings', 'usage'] as const
+const tabs = names.map((value) => ({ value, label: words.tab[value] }))
+
+/** One guard: its settings beside a text to try, and what it did. */
 export function OneGuard({ name }: { readonly name: string }) {
   const query = useQuery(one(name))
+  const [tab, choose] = useTab(names)
   const known = query.data
   return (
     <Page
@@ -40,7 +48,18 @@ export function OneGuard({ name }: { readonly name: string }) {
       actions={known && <Actions guard={known} />}
     >
       <Loaded query={query} height={420}>
-        {(guard) => <Settings guard={guard} reload={query.refetch} />}
+        {(guard) => (
+          <Tabs label={words.tabs} tabs={tabs} value={tab} onChange={choose}>
+            {tab === 'usage' ? (
+              <Verdicts name={name} />
+            ) : (
+              <div className={classes.columns}>
+                <Settings guard={guard} reload={query.refetch} />
+                <TryText guard={name} />
+              </div>
+            )}
+          </Tabs>
+        )}
       </Loaded>
     </Page>
   )
