@@ -153,6 +153,7 @@ describe('admin/openapi', function () {
 
     // Records first: the others ask for them.
     await call('create-provider', 201)
+    await call('create-guard', 201)
     await call('create-model', 201)
     // The address of the example is of a host that exists nowhere.
     const local = { transport: 'http', url: `${upstream.url}/mcp`, allow_private: true }
@@ -204,10 +205,12 @@ describe('admin/openapi', function () {
       get-judge-agreement list-api-key get-spend list-catalog show-setup list-member show-account show-own-budget
       show-own-tracing list-section list-requests tail-requests get-stats get-usage get-series list-breakers list-notifications
       list-experience list-decisions export-dataset list-feedback list-own-api-key get-system get-configuration
-      list-pages list-pipelines get-openapi`,
+      list-pages list-pipelines get-openapi list-guard list-guard-figures list-guard-kinds list-guard-verdicts`,
     )
     await all(200, 'get-model', name('my-model'))
     await all(200, 'get-provider test-provider', name('my-provider'))
+    await call('get-guard', 200, name('my-guard'))
+    await call('test-guard', 200)
     await call('list-upstream-models', 200, name('vendor'))
     await all(200, 'get-section', name('security'))
     await all(200, 'get-pipeline', name('admin'))
@@ -217,6 +220,7 @@ describe('admin/openapi', function () {
 
     // What is changed.
     await all(200, 'change-provider', name('my-provider'))
+    await call('change-guard', 200, name('my-guard'))
     await call('change-section', 200, name('logging'))
     await all(200, 'change-api-key rotate-api-key reset-api-key-budget', key)
     await call('change-own-api-key', 200, { ...own, body: { budget: null } })
@@ -239,6 +243,7 @@ describe('admin/openapi', function () {
     await call('delete-api-key', 204, key)
     await call('delete-member', 204, member)
     await call('delete-mcp-server', 204, name('my-server'))
+    await call('delete-guard', 204, name('my-guard'))
     await call('delete-model', 204, name('my-model'))
     await call('delete-provider', 204, name('my-provider'))
     await call('set-up', 409)
