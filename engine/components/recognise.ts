@@ -215,6 +215,8 @@ export const ownCommands: readonly string[] = [
   'test',
   'new',
   'secret',
+  'export',
+  'health',
   'help',
 ]
 const ownOptions = ['config', 'json', 'help', 'version']

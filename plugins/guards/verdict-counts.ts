@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { ServiceHost } from '../../engine/index.ts'
 import type { CountedVerdict } from './exchange.ts'
 
@@ -101,6 +100,7 @@ export class VerdictCounts {
   async figures(since: string): Promise<readonly GuardFigures[]> {
     await this.#write()
     const { database } = this.#host
+    const { sql } = await import('kysely')
     const [sums, times] = await Promise.all([
       database
         .selectFrom('guards_verdicts')

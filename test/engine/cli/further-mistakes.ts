@@ -208,7 +208,7 @@ const requests: readonly Mistake[] = [
   { mistake: 'a blank instruction', steps: '- prompt: { text: ▸"  " }', code: 'pattern' },
   ...(['first_byte', 'idle', 'total'] as const).map((field) => ({
     mistake: `a call with a millisecond (${field})`,
-    last: `- attempt: { do: [breaker, translate, call: { ${field}: ▸1ms }, answered, translate-back] }`,
+    last: `- attempt: { do: [guard: { side: input, of: model }, breaker, translate, call: { ${field}: ▸1ms }, answered, guard: { side: output }, translate-back] }`,
     code: 'timeout',
   })),
   { mistake: 'a domain with a star', settings: 'web_search: { allowed_domains: [▸"*.example.com"] }', code: 'service' },

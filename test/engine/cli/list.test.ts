@@ -186,6 +186,7 @@ describe('cli/list', () => {
       'codecs',
       'commands',
       'errors',
+      'guards',
       'pipelines',
       'plugins',
       'providers',

@@ -50,7 +50,7 @@ function filesOf({ providers, models, beside, settings, files = {}, ...one }: Mi
     one.head,
     'stages:\n  - auth\n  - parse',
     list(one.steps),
-    '  - validate\n  - limit',
+    '  - validate\n  - limit\n  - guard: { side: input }',
     list(one.later),
     '  - use: route\n  - reserve\n  - use: generate',
     list(one.last),

@@ -162,7 +162,7 @@ const pipelines: readonly Mistake[] = [
   },
   {
     mistake: 'a retry that waits longer than the longest wait',
-    last: '- attempt: { wait: ▸10s, wait_max: 1s, do: [breaker, translate, call, answered, translate-back] }',
+    last: '- attempt: { wait: ▸10s, wait_max: 1s, do: [guard: { side: input, of: model }, breaker, translate, call, answered, guard: { side: output }, translate-back] }',
     code: 'wait',
   },
   {

@@ -148,7 +148,7 @@ describe('registry', () => {
       'plugins/inner.ts:1:1: plugin "inner": unknown field "stage"; did you mean "stages"? [component]',
       'plugins/misspelled.ts:1:1: stage "misspelled": unknown field "provide"; did you mean "provides"? [component]',
       'plugins/named.ts:1:1: stage "named": its config schema is wrong: x-inputs must be names of slots [component]',
-      'plugins/none.ts:1:1: the default export is neither a plugin, a stage, an action, a codec, a provider, a signal, a slot, a service, a command nor a record [component]',
+      'plugins/none.ts:1:1: the default export is neither a plugin, a stage, an action, a codec, a provider, a signal, a guard, a slot, a service, a command nor a record [component]',
       'plugins/odd.ts:1:1: "gadget" is not a kind of component [component]',
       'plugins/open.ts:1:1: stage "open": its config must be an object schema with additionalProperties: false [component]',
       'plugins/steady.ts:1:1: service "steady": "stability" must be stable or beta [component]',
