@@ -109,15 +109,20 @@ export default defineGuard({
 })
 
 function* prefixed(text: string, entity: keyof typeof prefixes): Generator<Place> {
-  for (const { prefix, least, most = Infinity, of = among.token } of prefixes[entity])
+  for (const { prefix, least, most = Infinity, of = among.token } of prefixes[entity]) {
+    const runs = new Runs(text, of)
+    let covered = 0
     for (const start of indexesOf(text, prefix)) {
-      if (among.alphanumeric(text.charCodeAt(start - 1))) continue
+      if (start < covered || among.alphanumeric(text.charCodeAt(start - 1))) continue
       const from = start + prefix.length
-      const end = runAfter(text, from, of)
+      const end = runs.after(from)
       const length = end - from
-      if (length >= least && length <= most && isRandom(text.slice(from, Math.min(end, from + 64))))
+      if (length >= least && length <= most && isRandom(text.slice(from, Math.min(end, from + 64)))) {
         yield { start, end, entity }
+        covered = end
+      }
     }
+  }
 }
 
 /** Whether a text looks as if it was drawn: words and file names have no digits, or few different characters. */
@@ -128,26 +133,32 @@ function isRandom(text: string): boolean {
 /** The marks of vendors, and what stands beside a word such as `key` and is too irregular for a word. */
 function* findKeys(text: string): Generator<Place> {
   yield* prefixed(text, 'api_key')
-  const small = text.toLowerCase()
-  for (const word of ['key', 'token', 'secret', 'password', 'passwd', 'credential', 'bearer', 'schlüssel', 'passwort'])
-    for (const at of indexesOf(small, word)) {
-      const value = valueAfter(text, at + word.length)
-      if (value) yield { ...value, entity: 'api_key' }
-    }
+  const values = new Runs(text, ofValue)
+  for (const { index, 0: word } of text.matchAll(words)) {
+    const value = valueAfter(text, index + word.length, values)
+    if (value) yield { ...value, entity: 'api_key' }
+  }
 }
+
+const words = /key|token|secret|password|passwd|credential|bearer|schlüssel|passwort/gi
+
+const ofValue: Among = (code) => among.token(code) || code === 43 || code === 47 || code === 46
 
 /** Characters between the word and its value. */
 const between = 24
 
 /** What is written behind a word, as in `key = "…"`, `"api_key": "…"` or `the key is …`. */
-function valueAfter(text: string, from: number): { readonly start: number; readonly end: number } | undefined {
+function valueAfter(
+  text: string,
+  from: number,
+  values: Runs,
+): { readonly start: number; readonly end: number } | undefined {
   // The word may go on, as in `keys` and `api_key_id`.
   let at = runAfter(text, from, among.token, between)
   const last = at + between
   for (; at <= last && at < text.length; at++) {
     if (!among.alphanumeric(text.charCodeAt(at))) continue
-    let end = runAfter(text, at, (code) => among.token(code) || code === 43 || code === 47 || code === 46)
-    while (text[end - 1] === '.') end--
+    const end = values.withoutDots(at)
     const value = text.slice(at, end)
     if (isIrregular(value)) {
       const padded = runAfter(text, end, (code) => code === 61, 2)
@@ -165,13 +176,50 @@ function isIrregular(value: string): boolean {
   return value.length >= 16 && /\d/.test(sample) && /[A-Za-z]/.test(sample) && bitsPerCharacter(sample) >= 3.5
 }
 
-/** The entropy of the characters of a text. */
+/** How often each character of a sample occurs. Such samples are of ASCII, and taken too often for a map of their own. */
+const counts = new Uint16Array(128)
+
+/** The entropy of the characters of a text of at most 128. */
 function bitsPerCharacter(text: string): number {
-  const counts = new Map<string, number>()
-  for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  counts.fill(0)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index) & 127
+    counts[code] = (counts[code] as number) + 1
+  }
   let bits = 0
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  for (const count of counts) if (count > 0) bits -= (count / text.length) * Math.log2(count / text.length)
   return bits
+}
+
+/** The runs of some characters in a text. Each is read once, however often it is asked for in the order of the text. */
+class Runs {
+  readonly #text: string
+  readonly #is: Among
+  #from = 0
+  #end = 0
+  #withoutDots = 0
+
+  constructor(text: string, is: Among) {
+    this.#text = text
+    this.#is = is
+  }
+
+  /** Index after the run that goes on at an index. */
+  after(from: number): number {
+    if (from < this.#from || from >= this.#end) {
+      this.#from = from
+      this.#end = runAfter(this.#text, from, this.#is)
+      this.#withoutDots = this.#end
+      while (this.#withoutDots > from && this.#text[this.#withoutDots - 1] === '.') this.#withoutDots--
+    }
+    return this.#end
+  }
+
+  /** The same without the dots at its end. */
+  withoutDots(from: number): number {
+    this.after(from)
+    return Math.max(from, this.#withoutDots)
+  }
 }
 
 /** Most characters of a private key. */
@@ -179,13 +227,19 @@ const longestKey = 16_384
 
 /** A private key in the form PEM, from its first line to its last, or to the end of the text. */
 function* findPrivateKeys(text: string): Generator<Place> {
+  let closing = 0
+  let until = text.length
   for (const start of indexesOf(text, '-----BEGIN ')) {
     const line = text.slice(start + 11, start + 60)
     const end = /^[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----/.exec(line)?.[0].length
     if (end === undefined) continue
-    const closing = text.indexOf('-----END ', start + 11 + end)
-    const after = closing === -1 ? -1 : text.indexOf('-----', closing + 9)
-    const until = closing === -1 ? text.length : after === -1 ? text.length : after + 5
+    // Keys that have no last line of their own end with the same one: it is looked for once.
+    const inner = start + 11 + end
+    if (closing !== -1 && closing < inner) {
+      closing = text.indexOf('-----END ', inner)
+      const after = closing === -1 ? -1 : text.indexOf('-----', closing + 9)
+      until = after === -1 ? text.length : after + 5
+    }
     yield { start, end: Math.min(until, start + longestKey), entity: 'private_key' }
   }
 }
@@ -204,13 +258,11 @@ function* findTokens(text: string): Generator<Place> {
 
 function* findAws(text: string): Generator<Place> {
   yield* prefixed(text, 'aws')
-  const small = text.toLowerCase()
-  if (!small.includes('aws')) return
-  for (const word of ['secret', 'access_key', 'accesskey'])
-    for (const at of indexesOf(small, word)) {
-      const from = runAfter(text, at, among.token, 40)
-      const start = runAfter(text, from, (code) => ` "':=`.includes(String.fromCharCode(code)), 8)
-      const end = runAfter(text, start, base64)
-      if (end - start === 40 && bitsPerCharacter(text.slice(start, end)) >= 3.5) yield { start, end, entity: 'aws' }
-    }
+  if (!/aws/i.test(text)) return
+  for (const { index } of text.matchAll(/secret|access_?key/gi)) {
+    const from = runAfter(text, index, among.token, 40)
+    const start = runAfter(text, from, (code) => ` "':=`.includes(String.fromCharCode(code)), 8)
+    const end = runAfter(text, start, base64, 41)
+    if (end - start === 40 && bitsPerCharacter(text.slice(start, end)) >= 3.5) yield { start, end, entity: 'aws' }
+  }
 }

@@ -193,6 +193,41 @@ describe('plugins/guards: secrets', () => {
     ]
     for (const text of others) expect(foundIn(secretsKind, everySecret, text), text).to.deep.equal([])
   })
+  it('have their places where the text has letters that are longer in lower case', () => {
+    expect(foundIn(secretsKind, everySecret, `İİİ api_key=${key}`)).to.deep.equal([key])
+    expect(foundIn(secretsKind, everySecret, `SCHLÜSSEL: ${key}`)).to.deep.equal([key])
+  })
+  it('end where each of several does', () => {
+    const one = `-----BEGIN RSA PRIVATE KEY-----\n${key}\n-----END RSA PRIVATE KEY-----`
+    expect(foundIn(secretsKind, everySecret, `a ${one} b ${one} c`)).to.deep.equal([one, one])
+    expect(foundIn(secretsKind, everySecret, `key ${key}... token ${key}.`)).to.deep.equal([key, key])
+  })
+  const judge = secretsKind.build(everySecret as never, {} as never) as Judge
+  for (const part of [
+    'sk-',
+    'key1',
+    'aws secret',
+    'secret',
+    'xoxb-',
+    'hf_',
+    '.eyJ',
+    'key.',
+    `sk-${key}`,
+    '-----BEGIN PRIVATE KEY-----',
+  ])
+    it(`take a time that grows as the text does, of ${part}`, () => {
+      const took = (count: number) => {
+        const judged = judgedOf([`aws ${part.repeat(count)}${'.'.repeat(count)}`])
+        const began = process.cpuUsage()
+        void judge(judged, scope)
+        // Less than a millisecond cannot be told from none.
+        return Math.max(1_000, process.cpuUsage(began).user)
+      }
+      const least = (count: number) => Math.min(...[1, 2, 3, 4, 5].map(() => took(count)))
+      took(4_000)
+      // Eight times the text; a run of characters from each place of a word would take sixty-four times as long.
+      expect(least(32_000) / least(4_000)).to.be.below(24)
+    }).timeout(60_000)
 })
 
 describe('plugins/guards: schemas and lengths', () => {
