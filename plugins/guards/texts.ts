@@ -183,9 +183,17 @@ function isData(object: JsonObject, name: string): boolean {
   return name === 'data' && object['type'] !== 'text'
 }
 
+/** Whether a text is binary data, such as a picture: its beginning alone may stand before any text. */
 function isDataUrl(text: string): boolean {
-  return text.startsWith('data:') && /^data:[^,]{0,256};base64,/.test(text)
+  return (
+    text.length >= leastData &&
+    text.startsWith('data:') &&
+    /^data:(?:application|audio|font|image|video)\/[a-z0-9.+-]{1,64};base64,[A-Za-z0-9+/]+={0,2}$/.test(text)
+  )
 }
+
+/** Characters that data has at least: what is shorter is judged as a text. */
+const leastData = 1_024
 
 function jsonIn(text: string): Json | undefined {
   return /^\s{0,64}[{["\d]/.test(text) ? parsedJson(text) : undefined
