@@ -32,6 +32,8 @@ interface Window {
   readonly held: HeldEvents
   readonly placed: readonly PlacedEvent[]
   readonly segments: readonly Segment[]
+  /** Those of a long match of which little more has come. */
+  readonly waiting: readonly Segment[]
   readonly texts: readonly WindowText[]
 }
 
@@ -73,13 +75,15 @@ export class AnswerGate implements Gate {
 
   judge(held: HeldEvents, signal: AbortSignal): Verdict | Promise<Verdict> {
     const { placed, segments } = this.#segments.place(held.events)
-    const covered = segments.filter(({ kind }) => this.#rule.coversPart(kind))
-    const window = { held, placed, segments: covered, texts: this.#textsOf(covered, held.events) }
-    this.#segments.close(segments.filter((one) => !covered.includes(one)))
+    const all = segments.filter(({ kind }) => this.#rule.coversPart(kind))
+    const [covered, waiting] = [all.filter((one) => !this.#waits(one)), all.filter((one) => this.#waits(one))]
+    const window = { held, placed, segments: covered, waiting, texts: this.#textsOf(covered, held.events) }
+    this.#segments.close(segments.filter((one) => !all.includes(one)))
     // Nobody reads it any more.
     if (signal.aborted) return { replace: held.events.slice(-1) }
     const hasText = window.texts.some(({ text, from }) => text.length > from) || covered.some(({ isOver }) => isOver)
     if (!hasText) {
+      if (waiting.length > 0) return this.#pass({ ...window, segments: [] })
       this.#denial.see(held.events)
       return 'pass'
     }
@@ -91,6 +95,11 @@ export class AnswerGate implements Gate {
     return judgement instanceof Promise
       ? judgement.then((late) => this.#decide(window, late))
       : this.#decide(window, judgement)
+  }
+
+  /** Of a match that goes on, nothing is given: it is judged again when it has grown by an eighth, in linear time. */
+  #waits({ open, isOver, before, text }: Segment): boolean {
+    return open !== undefined && !isOver && before.length > 4 * this.#tail && text.length < before.length / 8
   }
 
   #judgedOf({ held, texts, segments }: Window): Judged {
@@ -166,7 +175,10 @@ export class AnswerGate implements Gate {
     return spans.filter(({ text: index, start, end }) => {
       const { segment, text } = texts[index] as WindowText
       if (!segment || segment.call?.isJson === true) return true
-      return end > segment.given && start < this.#until(segment, text)
+      if (start >= segment.given) return start < this.#until(segment, text)
+      if (end <= segment.given) return false
+      // What begins in what the client has goes on a match, or it has lost the letter before it.
+      return segment.open !== undefined || !segment.isCut || start > 1
     })
   }
 
@@ -195,10 +207,12 @@ export class AnswerGate implements Gate {
 
   /** The events of a window, with what may be given of its texts, and masks in them. */
   #given(window: Window, spans: readonly Span[], masks: ReadonlyMap<Span, string>, others: FoundTexts): Verdict {
-    const { held, placed, segments, texts } = window
+    const { held, placed, segments, waiting, texts } = window
     const outputs = new Map<Segment, string>()
     for (const segment of segments) outputs.set(segment, this.#outputOf(segment, texts, masks, others))
-    const isSame = segments.every((one) => one.given === one.before.length && outputs.get(one) === one.text)
+    for (const segment of waiting) outputs.set(segment, '')
+    const isSame =
+      waiting.length === 0 && segments.every((one) => one.given === one.before.length && outputs.get(one) === one.text)
     const replaced = opaqueReplacer(texts, masks, others)
     const events = isSame && !replaced ? held.events : eventsWith(placed, outputs, replaced)
     for (const segment of segments) {
@@ -211,7 +225,10 @@ export class AnswerGate implements Gate {
     this.#segments.close(segments, (segment) => {
       const index = texts.findIndex((one) => one.segment === segment)
       const length = texts[index]?.text.length
-      return spans.find((span) => span.text === index && span.end === length)?.start
+      if (length === undefined || !this.#isKnown) return undefined
+      // Its end is not sure before all that may belong to it has come.
+      const open = spans.filter((span) => span.text === index && span.end >= length - this.#tail)
+      return open.length === 0 ? undefined : Math.min(...open.map(({ start }) => start))
     })
     this.#denial.see(events)
     return events === held.events ? 'pass' : { replace: events }
@@ -239,7 +256,8 @@ export class AnswerGate implements Gate {
       if (span.text !== index || span.end <= at) continue
       segment.isChanged = true
       // What the client has of it is a mask already.
-      output += span.start < at ? '' : text.slice(at, span.start) + mask
+      const isKnown = span.start < at && segment.open !== undefined
+      output += isKnown ? '' : text.slice(at, Math.max(at, span.start)) + mask
       at = span.end
     }
     return output + text.slice(at, Math.max(at, until))

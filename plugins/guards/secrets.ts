@@ -67,9 +67,9 @@ const finders: Readonly<
   api_key: { find: findKeys, longest: 192 },
   private_key: { find: findPrivateKeys, longest: 80 },
   jwt: { find: findTokens, longest: 256 },
-  aws: { find: findAws, longest: 96 },
-  github: { find: (text) => prefixed(text, 'github'), longest: 64 },
-  slack: { find: (text) => prefixed(text, 'slack'), longest: 64 },
+  aws: { find: findAws, longest: 192 },
+  github: { find: (text) => prefixed(text, 'github'), longest: 96 },
+  slack: { find: (text) => prefixed(text, 'slack'), longest: 96 },
 }
 
 /** Finds keys, tokens and passwords of programs. */
@@ -256,10 +256,14 @@ function* findTokens(text: string): Generator<Place> {
   }
 }
 
+/** Most characters from the name of the vendor to the word before a value. */
+const nearAws = 128
+
 function* findAws(text: string): Generator<Place> {
   yield* prefixed(text, 'aws')
   if (!/aws/i.test(text)) return
   for (const { index } of text.matchAll(/secret|access_?key/gi)) {
+    if (!/aws/i.test(text.slice(Math.max(0, index - nearAws), index + 40))) continue
     const from = runAfter(text, index, among.token, 40)
     const start = runAfter(text, from, (code) => ` "':=`.includes(String.fromCharCode(code)), 8)
     const end = runAfter(text, start, base64, 41)

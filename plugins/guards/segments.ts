@@ -14,6 +14,10 @@ export interface Segment {
   before: string
   /** Characters of `before` that the client has, or a mask in their place. */
   given: number
+  /** Index in `before` of a match that may go on. */
+  open: number | undefined
+  /** Whether something stood before `before`. */
+  isCut: boolean
   /** What came with these events. */
   text: string
   /** Whether the part has ended with these events. */
@@ -46,7 +50,7 @@ export class Segments {
   readonly #open = new Map<number, Segment>()
   readonly #context: number
 
-  /** @param context most characters of earlier windows that a segment keeps as `before` */
+  /** @param context characters that a segment keeps as `before`, of earlier windows and of what the client has */
   constructor(context: number) {
     this.#context = context
   }
@@ -106,10 +110,14 @@ export class Segments {
   close(segments: readonly Segment[], from?: (segment: Segment) => number | undefined): void {
     for (const segment of segments) {
       const all = segment.before + segment.text
-      const open = from?.(segment) ?? all.length
-      const start = Math.max(0, Math.min(segment.given, open, all.length - this.#context), all.length - mostContext)
+      const open = from?.(segment)
+      // What stands before a match decides whether it is one.
+      const first = Math.min(segment.given, open ?? all.length) - this.#context
+      const start = Math.max(0, Math.min(first, all.length - this.#context), all.length - mostContext)
       segment.before = all.slice(start)
-      segment.given -= start
+      segment.given = Math.max(0, segment.given - start)
+      segment.open = open === undefined ? undefined : Math.max(0, open - start)
+      segment.isCut ||= start > 0
       segment.text = ''
     }
   }
@@ -133,7 +141,18 @@ export class Segments {
 }
 
 function segmentOf(index: number, kind: PartKind): Segment {
-  return { index, kind, call: undefined, before: '', given: 0, text: '', isOver: false, isChanged: false }
+  return {
+    index,
+    kind,
+    call: undefined,
+    before: '',
+    given: 0,
+    open: undefined,
+    isCut: false,
+    text: '',
+    isOver: false,
+    isChanged: false,
+  }
 }
 
 /** The texts in the input of a call: those of its JSON, or all of it. */

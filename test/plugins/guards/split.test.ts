@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { GateStep } from '../../../plugins/translation/gate-step.ts'
 import { AnswerGate } from '../../../plugins/guards/answer-gate.ts'
 import { GuardedExchange } from '../../../plugins/guards/exchange.ts'
@@ -7,8 +8,9 @@ import { TokenTable } from '../../../plugins/guards/token-table.ts'
 import pii from '../../../plugins/guards/pii.ts'
 import regex from '../../../plugins/guards/regex.ts'
 import secretsKind from '../../../plugins/guards/secrets.ts'
+import words from '../../../plugins/guards/words.ts'
 import { ampleRoom } from '../../../engine/kit.ts'
-import type { Envelope, GenerateEvent, Host, Scope } from '../../../engine/index.ts'
+import type { AnyGuard, Envelope, GenerateEvent, Host, Scope } from '../../../engine/index.ts'
 import { fold } from '../../../engine/stream/fold.ts'
 import { leaks, secrets } from '../../guards/corpus.ts'
 import type { Secret } from '../../guards/corpus.ts'
@@ -30,10 +32,13 @@ const request = {
 } as unknown as Envelope
 
 function ruleOf({ kind, entity }: Pick<Secret, 'kind' | 'entity'>, action: 'mask' | 'deny'): Rule {
-  const declared = kind === 'pii' ? pii : secretsKind
+  return ruleWith(kind === 'pii' ? pii : secretsKind, { entities: [entity] }, action)
+}
+
+function ruleWith(kind: AnyGuard, config: object, action: 'mask' | 'deny'): Rule {
   const record = {
     name: 'guard',
-    kind,
+    kind: kind.name,
     enabled: true,
     side: ['input', 'output', 'tool_calls'],
     roles: ['user'],
@@ -50,9 +55,9 @@ function ruleOf({ kind, entity }: Pick<Secret, 'kind' | 'entity'>, action: 'mask
     feedback: '',
     default: true,
     allow_private: false,
-    entities: [entity],
+    ...config,
   } as const
-  return new Rule(record as never, { kind: declared, bounds: undefined, services: () => ({}) })
+  return new Rule(record as never, { kind, bounds: undefined, services: () => ({}) })
 }
 
 /** What comes out of a gate for pieces of a text. */
@@ -185,5 +190,79 @@ describe('plugins/guards: values that are cut over events', () => {
       const wanted = `${before}[${entity.toUpperCase()}]${after}`
       expect(given(ruleFor(secret, 'mask'), (before + value + after).split(''), 'text')).to.equal(wanted)
     }
+  })
+
+  it('are no values where letters and digits stand beside them', () => {
+    const passes = (kind: AnyGuard, config: object, text: string) => {
+      for (const action of ['mask', 'deny'] as const) {
+        const rule = ruleWith(kind, config, action)
+        expect(given(rule, text.split(''), 'text'), text).to.equal(text)
+        for (let at = 0; at <= text.length; at++)
+          expect(given(rule, [text.slice(0, at), text.slice(at)], 'text'), `${text} at ${at}`).to.equal(text)
+      }
+    }
+    const long = 'and so on, '.repeat(12)
+    passes(words, { words: ['ass'], case: false, whole: true }, `The class is dismissed ${long}`)
+    passes(pii, { entities: ['credit_card'] }, `Order 94111111111111111 ${long}`)
+    passes(pii, { entities: ['credit_card'] }, `Order a4111111111111111 ${long}`)
+    passes(regex, { patterns: ['^ab', '\\bcat\\b'], flags: 'is', longest: 256 }, `crab abc concat ab cats ${long}`)
+    passes(secretsKind, { entities: ['api_key'] }, `task-a1B2c3D4e5F6g7H8i9J0k1L2m3N4 ${long}${long}${long}${long}`)
+  })
+
+  it('are judged in any pieces as they are whole', function () {
+    this.timeout(120_000)
+    const kinds: readonly (readonly [AnyGuard, object, readonly string[]])[] = [
+      [
+        words,
+        { words: ['ass', 'ab c', 'c'], case: false, whole: true },
+        ['ass', 'ab c', 'cl', 'c', ' ', 'é', '\u0301'],
+      ],
+      [words, { words: ['aba', 'bab'], case: true, whole: false }, ['a', 'b', 'ab', 'c ']],
+      [pii, { entities: ['credit_card'] }, ['4111111111111111', '4', '9', ' ', '-', 'a', '4111 1111 1111 1111']],
+      [pii, { entities: ['email'] }, ['ann@example.com', '@', '.', 'a', ' ', '-', 'example']],
+      [pii, { entities: ['us_ssn', 'ip'] }, ['123-45-6789', '10.0.0.1', '1', '.', '-', ' ', 'a']],
+      [
+        secretsKind,
+        { entities: ['api_key', 'github'] },
+        ['sk-', 'a1B2c3D4e5F6g7H8i9J0', 'task', ' ', '.', 'key=', 'ghp_', 'and then so on '.repeat(20)],
+      ],
+      [regex, { patterns: ['^ab', '\\bcat\\b', 'x{3}'], flags: 'is', longest: 64 }, ['ab', 'cat', ' ', 'c', ' xxx ']],
+    ]
+    for (const [kind, config, parts] of kinds)
+      for (const action of ['mask', 'deny'] as const) {
+        const rule = ruleWith(kind, config, action)
+        const pieces = fc.array(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), { maxLength: 24 })
+        fc.assert(
+          fc.property(pieces, fc.integer({ min: 1, max: 9 }), (drawn, size) => {
+            const text = drawn.map((one) => one.join('')).join('')
+            const whole = given(rule, [text], 'text')
+            const letters = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+            for (const split of [drawn.map((one) => one.join('')), letters]) {
+              const out = given(rule, split, 'text')
+              if (action === 'mask') expect(out).to.equal(whole)
+              // What stands before the match may have been given.
+              else if (whole === text) expect(out).to.equal(text)
+              else expect(out).not.to.equal(text)
+            }
+          }),
+          { numRuns: 150, seed: 7 },
+        )
+      }
+  })
+
+  it('take a time that grows as a long match does', function () {
+    this.timeout(60_000)
+    const rule = ruleWith(secretsKind, { entities: ['private_key'] }, 'mask')
+    const took = (count: number) => {
+      const lines = Array.from({ length: count }, (_, index) => `${String(index).padStart(4, '0')}`)
+      const pieces = ['-----BEGIN PRIVATE KEY-----\n', ...lines, '\n-----END PRIVATE KEY-----', ' and after']
+      const began = process.cpuUsage()
+      expect(given(rule, pieces, 'text')).to.equal('[PRIVATE_KEY] and after')
+      return Math.max(1_000, process.cpuUsage(began).user)
+    }
+    took(500)
+    const [short, long] = [500, 4_000].map((count) => Math.min(took(count), took(count), took(count)))
+    // Eight times the text; judging all of it again with each event would take sixty-four times as long.
+    expect((long as number) / (short as number)).to.be.below(24)
   })
 })
