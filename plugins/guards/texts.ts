@@ -1,4 +1,4 @@
-import { isObject, parsedJson } from '../../engine/kit.ts'
+import { isObject, mapTexts, outline, readUnambiguous } from '../../engine/kit.ts'
 import type { Json, JsonObject, JudgedText } from '../../engine/index.ts'
 
 /** Whose text it is. */
@@ -76,14 +76,14 @@ class Walker {
   }
 
   #value(value: Json, at: string, role: Role): Json {
-    if (typeof value === 'string') return this.#text(value, at, role)
+    if (typeof value === 'string') return role === 'tool' ? this.#escaped(value, at, role) : this.#text(value, at, role)
     if (Array.isArray(value)) return this.#list(value as readonly Json[], at, role)
     return isObject(value) ? this.#object(value, at, role) : value
   }
 
   #list(list: readonly Json[], at: string, role: Role): Json {
     // Lists of tokens, as embeddings take them, are no texts.
-    if (typeof list[0] === 'number') return list
+    if (list.every((item) => typeof item === 'number')) return list
     const inner = list.map((item, index) => this.#value(item, `${at}[${index}]`, role))
     return inner.some((item, index) => item !== list[index]) ? inner : list
   }
@@ -95,6 +95,7 @@ class Walker {
     return this.#members(object, at, (name, value, place) => {
       if (isData(object, name)) return value
       if (ofTools.has(name) || (name === 'input' && isCall(object))) return this.#free(value, place, role)
+      if (name === 'variables') return this.#variables(value, place, role)
       if (silent.has(name)) return value
       if (name === 'tool_calls') return this.#value(value, place, 'assistant')
       return this.#value(value, place, role)
@@ -111,27 +112,43 @@ class Walker {
     return isChanged ? Object.fromEntries(entries) : object
   }
 
-  /** What a tool gets or gives: JSON, also as a text, in which numbers may be what is looked for. */
+  /** What the client puts into a prompt that the provider has, whatever its names. */
+  #variables(value: Json, at: string, role: Role): Json {
+    if (!isObject(value)) return this.#value(value, at, role)
+    return this.#members(value, at, (_, member, place) => this.#value(member, place, role))
+  }
+
+  /** What a tool gets or gives: JSON, also as a text, in which names and numbers may be what is looked for. */
   #free(value: Json, at: string, role: Role): Json {
-    if (typeof value === 'string') {
-      const inner = jsonIn(value)
-      if (inner === undefined) return this.#text(value, at, role)
-      const changed = this.#free(inner, at, role)
-      return changed === inner ? value : JSON.stringify(changed)
+    const any = (text: string): string => {
+      const inner = jsonIn(text)
+      if (inner === undefined) return this.#escaped(text, at, role)
+      const changed = mapped(inner)
+      return changed === inner ? text : JSON.stringify(changed)
     }
-    if (typeof value === 'number') return this.#number(value, at, role)
-    if (Array.isArray(value)) {
-      const list = value as readonly Json[]
-      const inner = list.map((item) => this.#free(item, at, role))
-      return inner.some((item, index) => item !== list[index]) ? inner : list
-    }
-    return isObject(value) ? this.#members(value, at, (_, member) => this.#free(member, at, role)) : value
+    const mapped = (one: Json) => mapTexts(one, any, Infinity, (number) => this.#number(number, at, role))
+    return mapped(value)
+  }
+
+  /**
+   * A text that may be JSON, or a part of it, which may repeat names: as it stands, and its pieces between quotes
+   * without their escapes.
+   */
+  #escaped(text: string, at: string, role: Role): string {
+    const whole = this.#text(text, at, role)
+    if (!text.includes('\\')) return whole
+    const pieces = mapPieces(text, (piece) => {
+      const plain = unescaped(piece)
+      const changed = this.#text(plain, at, role)
+      return changed === plain ? piece : JSON.stringify(changed).slice(1, -1)
+    })
+    return pieces === text ? whole : pieces
   }
 
   /** A number becomes a text where something is found in it. */
-  #number(value: number, at: string, role: Role): Json {
-    if (Math.abs(value) < 100_000) return value
-    const printed = String(value)
+  #number(value: Json, at: string, role: Role): Json {
+    const printed = JSON.stringify(value)
+    if (printed.length < 6) return value
     const replaced = this.#text(printed, at, role)
     return replaced === printed ? value : replaced
   }
@@ -195,6 +212,44 @@ function isDataUrl(text: string): boolean {
 /** Characters that data has at least: what is shorter is judged as a text. */
 const leastData = 1_024
 
+/** Deepest nesting of a text that is read as JSON. */
+const deepest = 100
+
+/** The value of a text that is JSON with one meaning alone. */
 function jsonIn(text: string): Json | undefined {
-  return /^\s{0,64}[{["\d]/.test(text) ? parsedJson(text) : undefined
+  if (!/^\s{0,64}[{["]/.test(text)) return undefined
+  try {
+    outline(text, { depth: deepest, members: 2_000_000 })
+    return readUnambiguous(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** A text with other pieces between its quotes. */
+function mapPieces(text: string, change: (piece: string) => string): string {
+  let given = ''
+  let start = 0
+  for (let at = 0; at <= text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 92) at++
+    if (code !== 34 && at < text.length) continue
+    const piece = text.slice(start, at)
+    given += (/[\p{L}\p{N}]/u.test(piece) ? change(piece) : piece) + text.slice(at, at + 1)
+    start = at + 1
+  }
+  return given
+}
+
+const letters: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** A text with what its escapes stand for, also where they are escaped again. */
+function unescaped(text: string): string {
+  let plain = text
+  for (let times = 0; times < 4 && plain.includes('\\'); times++)
+    plain = plain.replaceAll(/\\(?:u([0-9a-fA-F]{4})|([^]))/g, (_, code: string | undefined, letter: string) =>
+      code === undefined ? (letters[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+    )
+  return plain
 }
