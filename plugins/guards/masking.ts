@@ -27,6 +27,11 @@ export function maskOf(rule: Rule, entity: string | undefined, value: string, ma
   }
 }
 
+/** A place whose mask is known: it is a part of one that goes over several texts. */
+export interface MaskedSpan extends Span {
+  readonly mask?: string
+}
+
 /** Texts with masks in place of what a rule has found in them, by the number of the text; those that stay are left out. */
 export function masked(
   rule: Rule,
@@ -41,7 +46,7 @@ export function masked(
     if (!changed.has(index))
       changed.set(
         index,
-        withMasks(text, spans, (span, value) => maskOf(rule, span.entity, value, masking)),
+        withMasks(text, spans, (span: MaskedSpan, value) => span.mask ?? maskOf(rule, span.entity, value, masking)),
       )
   }
   return changed

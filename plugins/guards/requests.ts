@@ -1,9 +1,19 @@
 import { GatewayError } from '../../engine/index.ts'
-import type { Envelope, Host, Json, Judged, JudgedRequest, JudgedText, Principal, Scope } from '../../engine/index.ts'
+import type {
+  Envelope,
+  Host,
+  Json,
+  Judged,
+  JudgedRequest,
+  JudgedText,
+  Principal,
+  Scope,
+  Span,
+} from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
 import type { GuardedExchange } from './exchange.ts'
-import { masked } from './masking.ts'
-import type { Masking } from './masking.ts'
+import { maskOf, masked } from './masking.ts'
+import type { MaskedSpan, Masking } from './masking.ts'
 import type { Judgement, Rule } from './rule.ts'
 import { textsIn, withTexts } from './texts.ts'
 import type { RequestText } from './texts.ts'
@@ -53,9 +63,11 @@ async function maskedRequest(rule: Rule, request: Envelope, around: Around): Pro
     return request
   }
   const { found } = judgement
-  around.exchange.tell(rule, 'input', judgement, found.hit ? 'masked' : 'passed')
+  const masking = around.masking(request)
+  const spans = (found.spans ?? []).flatMap((span) => partsOf(span, judged.texts, rule, masking))
+  around.exchange.tell(rule, 'input', judgement, found.hit ? 'masked' : 'passed', spans.length || undefined)
   if (!found.hit) return request
-  const changed = masked(rule, found, judged.texts, around.masking(request))
+  const changed = masked(rule, { ...found, spans }, judged.texts, masking)
   const changes = new Map(
     [...changed].flatMap(([index, text]) => {
       const before = judged.texts[index]
@@ -64,6 +76,23 @@ async function maskedRequest(rule: Rule, request: Envelope, around: Around): Pro
   )
   const { protocol } = request
   return request.rewrite((body) => withTexts(body, protocol, (text) => changes.get(keyOf(text))))
+}
+
+/** The places of a place in a text that others make up: it counts where it goes over several of them. */
+function partsOf(span: Span, texts: readonly RequestJudged[], rule: Rule, masking: Masking): readonly MaskedSpan[] {
+  const { text: joined = '', of } = texts[span.text] ?? {}
+  if (of === undefined) return [span]
+  const parts: MaskedSpan[] = []
+  let from = 0
+  for (const text of of) {
+    const length = texts[text]?.text.length ?? 0
+    const [start, end] = [Math.max(span.start - from, 0), Math.min(span.end - from, length)]
+    if (start < end) parts.push({ text, start, end, mask: '' })
+    from += length
+  }
+  const [first, ...rest] = parts
+  if (first === undefined || rest.length === 0) return []
+  return [{ ...first, mask: maskOf(rule, span.entity, joined.slice(span.start, span.end), masking) }, ...rest]
 }
 
 /** Of two texts that are the same, both change. */
@@ -118,11 +147,42 @@ function placeOf(
   return texts[span?.text ?? -1]?.at
 }
 
-function judgedRequest(rule: Rule, request: Envelope, { scope, principal }: Around): Judged {
+/** A text of a request, or several that a provider reads as one. */
+interface RequestJudged extends JudgedText {
+  /** Numbers of the texts that make it up. */
+  readonly of?: readonly number[]
+}
+
+/** The texts that follow each other in one message, together: a value may be cut over them. */
+function joinedTexts(texts: readonly RequestText[]): readonly RequestJudged[] {
+  const groups: number[][] = []
+  const parentOf = ({ at, turn }: RequestText) => `${turn} ${/^.*(?=\[\d+\]\.text$)/.exec(at)?.[0] ?? `${at} `}`
+  for (const [index, text] of texts.entries()) {
+    const before = texts[index - 1]
+    if (before && before.role === text.role && parentOf(before) === parentOf(text)) groups.at(-1)?.push(index)
+    else groups.push([index])
+  }
+  return groups.flatMap((of) => {
+    const [first] = of.map((index) => texts[index])
+    if (first === undefined || of.length === 1) return []
+    const { at, role } = first
+    return [{ at, role, text: of.map((index) => texts[index]?.text ?? '').join(''), from: 0, of }]
+  })
+}
+
+function judgedRequest(
+  rule: Rule,
+  request: Envelope,
+  { scope, principal }: Around,
+): Judged & { readonly texts: readonly RequestJudged[] } {
   const all = textsIn(request.body, request.protocol)
-  const last = all.findLast(({ role }) => role === 'assistant')?.turn ?? -1
+  // An answer that has begun, which the model goes on with, is no end of a turn.
+  const asked = all.findLast(({ role }) => role === 'user' || role === 'tool')?.turn ?? Infinity
+  const last = all.findLast(({ role, turn }) => role === 'assistant' && turn < asked)?.turn ?? -1
   const isWanted = ({ role, turn }: RequestText) => rule.covers(role) && (rule.record.scope === 'all' || turn > last)
-  const texts = all.filter(isWanted).map(({ at, role, text }): JudgedText => ({ at, role, text, from: 0 }))
+  const wanted = all.filter(isWanted)
+  const texts = wanted.map(({ at, role, text }): RequestJudged => ({ at, role, text, from: 0 }))
+  if (rule.longest !== undefined) texts.push(...joinedTexts(wanted))
   const tools = request.body['tools']
   return {
     texts,

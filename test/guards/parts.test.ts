@@ -1,0 +1,53 @@
+import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
+import { Rig, wholeOf } from './rig.ts'
+
+const guards = [
+  { name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'] },
+  { name: 'tone', kind: 'words', words: ['forbidden'], side: ['input'] },
+  { name: 'turn', kind: 'words', words: ['unwanted'], side: ['input'], scope: 'turn' },
+]
+
+const parts = (...texts: readonly string[]) => texts.map((text) => ({ type: 'text', text }))
+
+describe('guards: the parts of a message', () => {
+  const rig = new Rig(() => ({ records: { guards } }))
+  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
+  const ask = (messages: readonly JsonObject[]) => {
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['To <EMAIL_1>.'] }) })
+    return rig.gateway.post('/v1/chat/completions', { model: 'chat', messages })
+  }
+
+  it('are judged together, because a provider reads them so', async () => {
+    const denied = await ask([{ role: 'user', content: parts('This is for', 'bid', 'den.') }])
+    expect(denied.status).to.equal(400)
+    expect(((await denied.json()) as { error: JsonObject }).error).to.include({
+      code: 'content_filter',
+      param: 'messages[0].content[0].text',
+    })
+    const two = [
+      { role: 'user', content: parts('This is for') },
+      { role: 'assistant', content: 'What?' },
+      { role: 'user', content: parts('bidden.') },
+    ]
+    expect((await ask(two)).status).to.equal(200)
+  })
+
+  it('are masked together, and the client gets the value back', async () => {
+    const content = parts('I am ann@exa', 'mple', '.com, and bob@example.com is not.')
+    const answer = await ask([{ role: 'user', content }])
+    expect(answer.status).to.equal(200)
+    const sent = JSON.parse(asked()) as { messages: [{ content: [JsonObject, JsonObject, JsonObject] }] }
+    const texts = sent.messages[0].content.map(({ text }) => text).join('')
+    expect(texts).to.equal('I am <EMAIL_1>, and <EMAIL_2> is not.')
+    expect(await answer.text()).to.contain('To ann@example.com.')
+  })
+
+  it('are of a turn that an answer which has begun does not end', async () => {
+    const user = { role: 'user', content: 'It is unwanted.' }
+    const begun = { role: 'assistant', content: 'Sure:' }
+    expect((await ask([user, begun])).status).to.equal(400)
+    expect((await ask([user, begun, { role: 'user', content: 'Go on.' }])).status).to.equal(200)
+    expect((await ask([{ role: 'user', content: 'Go on.' }, begun, user, begun])).status).to.equal(400)
+  })
+})
