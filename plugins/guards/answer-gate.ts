@@ -25,6 +25,13 @@ import { withTexts } from './texts.ts'
 /** A text of a window: that of a segment, one in the input of a call, or one in an item of one protocol. */
 interface WindowText extends JudgedText {
   readonly segment: Segment | undefined
+  /** Characters of the part before it, with which it is judged once more; 0: none. */
+  readonly joint?: number
+}
+
+/** A place in a text, and how many characters of it stand in the part before. */
+interface PartSpan extends Span {
+  readonly begun?: number
 }
 
 /** One window while it is judged. */
@@ -123,7 +130,10 @@ export class AnswerGate implements Gate {
       if (segment.call?.isJson === true)
         return textsOfCall(segment.text).map((text) => ({ at, role: 'assistant', text, from: 0, segment }))
       const { before, text } = segment
-      return [{ at, role: 'assistant', text: before + text, from: before.length, segment }]
+      const own: WindowText = { at, role: 'assistant', text: before + text, from: before.length, segment }
+      const joint = this.#isKnown && !segment.isCut ? segment.joint.length : 0
+      if (joint === 0) return [own]
+      return [own, { ...own, text: segment.joint + own.text, from: joint + own.from, joint }]
     })
     if (!this.#rule.coversPart('text')) return texts
     return [...texts, ...events.flatMap((event) => opaqueTexts(event))]
@@ -137,7 +147,7 @@ export class AnswerGate implements Gate {
       return { fail: new GatewayError('guard_unavailable', { guard: this.#rule.name }) }
     }
     const { found } = judgement
-    const spans = found.hit ? this.#sureSpans(window, found.spans ?? []) : []
+    const spans = found.hit ? this.#sureSpans(window, ownSpans(window, found.spans ?? [])) : []
     // Of what was found, the whole may not have come yet.
     const isSure = found.hit && (found.spans === undefined || spans.length > 0 || found.texts !== undefined)
     const tell = (outcome: OutcomeWord) =>
@@ -199,8 +209,12 @@ export class AnswerGate implements Gate {
     const masks = new Map<Span, string>()
     for (const [, own] of Map.groupBy(spans, ({ text }) => text))
       for (const span of joined(own)) {
-        const { text } = window.texts[span.text] as WindowText
-        masks.set(span, maskOf(this.#rule, span.entity, text.slice(span.start, span.end), this.#masking))
+        const { text, segment } = window.texts[span.text] as WindowText
+        const { begun = 0 } = span as PartSpan
+        const start = segment && begun > 0 ? segment.joint.slice(-begun) : ''
+        const mask = maskOf(this.#rule, span.entity, start + text.slice(span.start, span.end), this.#masking)
+        const places = [...beginningsOf(window, segment, begun), span]
+        for (const [number, place] of places.entries()) masks.set(place, number === 0 ? mask : '')
       }
     return this.#given(window, spans, masks, others)
   }
@@ -287,6 +301,31 @@ export class AnswerGate implements Gate {
     const ends = [...masks.keys()].flatMap((span) => (span.text === index ? [span.end] : []))
     return Math.max(this.#until(segment, text), ...ends)
   }
+}
+
+/** The places in the texts of segments: of a text with the part before it, those that go over both. */
+function ownSpans({ texts }: Window, spans: readonly Span[]): readonly PartSpan[] {
+  return spans.flatMap((span): readonly PartSpan[] => {
+    const { joint = 0 } = texts[span.text] as WindowText
+    if (joint === 0) return [span]
+    if (span.start >= joint || span.end <= joint) return []
+    return [{ ...span, text: span.text - 1, start: 0, end: span.end - joint, begun: joint - span.start }]
+  })
+}
+
+/** Where a place begins that goes on from the parts before, as far as they are in the same window. */
+function beginningsOf({ texts }: Window, segment: Segment | undefined, begun: number): readonly Span[] {
+  const places: Span[] = []
+  let rest = begun
+  for (let last = segment?.last; last !== undefined && rest > 0; last = last.last) {
+    const index = texts.findIndex((one) => one.segment === last)
+    const end = texts[index]?.text.length
+    if (end === undefined) break
+    const start = Math.max(0, end - rest)
+    if (start < end) places.unshift({ text: index, start, end })
+    rest -= end - start
+  }
+  return places
 }
 
 type FoundTexts = readonly { readonly text: number; readonly with: string }[] | undefined

@@ -16,6 +16,9 @@ export interface Segment {
   given: number
   /** Index in `before` of a match that may go on. */
   open: number | undefined
+  /** The part that it goes on, while that is in the same window, and the end of that. */
+  last: Segment | undefined
+  readonly joint: string
   /** Whether something stood before `before`. */
   isCut: boolean
   /** What came with these events. */
@@ -67,8 +70,10 @@ export class Segments {
           this.#begin(event.index, event.item)
           break
         case 'part': {
+          const last = this.#open.get(event.index)
           const ended = this.#end(event.index)
-          this.#open.set(event.index, segmentOf(event.index, event.kind === 'summary' ? 'reasoning' : event.kind))
+          const next = segmentOf(event.index, event.kind === 'summary' ? 'reasoning' : event.kind)
+          this.#open.set(event.index, last?.kind === next.kind ? { ...next, last, joint: this.#jointOf(last) } : next)
           if (ended) seen.add(ended)
           return { event, segment: ended }
         }
@@ -118,14 +123,20 @@ export class Segments {
       segment.given = Math.max(0, segment.given - start)
       segment.open = open === undefined ? undefined : Math.max(0, open - start)
       segment.isCut ||= start > 0
+      segment.last = undefined
       segment.text = ''
     }
+  }
+
+  /** The end of a part that the next one goes on: a client shows them as one text. */
+  #jointOf({ joint, before, text }: Segment): string {
+    return Number.isFinite(this.#context) ? (joint + before + text).slice(-this.#context - 1) : ''
   }
 
   #begin(index: number, item: Item): void {
     if (item.type === 'call') {
       const call = { id: item.callId, name: item.name, isJson: item.kind === 'function' }
-      const segment = { ...segmentOf(index, 'call'), call }
+      const segment: Segment = { ...segmentOf(index, 'call'), call }
       segment.text = item.input
       this.#open.set(index, segment)
     } else if (item.type === 'message' || item.type === 'reasoning')
@@ -148,6 +159,8 @@ function segmentOf(index: number, kind: PartKind): Segment {
     before: '',
     given: 0,
     open: undefined,
+    last: undefined,
+    joint: '',
     isCut: false,
     text: '',
     isOver: false,

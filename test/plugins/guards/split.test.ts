@@ -61,7 +61,13 @@ function ruleWith(kind: AnyGuard, config: object, action: 'mask' | 'deny'): Rule
 }
 
 /** What comes out of a gate for pieces of a text. */
-function given(rule: Rule, pieces: readonly string[], part: 'text' | 'reasoning' | 'call'): string {
+function given(
+  rule: Rule,
+  pieces: readonly string[],
+  part: 'text' | 'reasoning' | 'call',
+  isSplit = false,
+  isWhole = false,
+): string {
   const around = {
     host,
     scope,
@@ -74,7 +80,7 @@ function given(rule: Rule, pieces: readonly string[], part: 'text' | 'reasoning'
     new AnswerGate(rule, request, around),
     {},
     {
-      isWhole: false,
+      isWhole,
       signal: new AbortController().signal,
       room: ampleRoom,
       usage: () => undefined,
@@ -92,7 +98,10 @@ function given(rule: Rule, pieces: readonly string[], part: 'text' | 'reasoning'
     { type: 'start' },
     { type: 'item', index: 0, item },
     ...(part === 'call' ? [] : [{ type: 'part', index: 0, kind: part } as const]),
-    ...pieces.map((text) => ({ type: 'delta', index: 0, text }) as const),
+    ...pieces.flatMap((text, number): GenerateEvent[] => [
+      ...(isSplit && number > 0 ? [{ type: 'part', index: 0, kind: 'text' } as const] : []),
+      { type: 'delta', index: 0, text },
+    ]),
     { type: 'item-end', index: 0 },
     { type: 'finish', stop: 'end' },
   ]
@@ -264,5 +273,25 @@ describe('plugins/guards: values that are cut over events', () => {
     const [short, long] = [500, 4_000].map((count) => Math.min(took(count), took(count), took(count)))
     // Eight times the text; judging all of it again with each event would take sixty-four times as long.
     expect((long as number) / (short as number)).to.be.below(24)
+  })
+
+  it('are found over the parts of a message, and in each alone', () => {
+    for (const secret of secrets.slice(0, 128).filter((one) => one.value.length < 80)) {
+      const { before, value, after, entity } = secret
+      const text = before + value + after
+      const wanted = `${before}[${entity.toUpperCase()}]${after}`
+      for (let at = before.length + 1; at < before.length + value.length; at += 3) {
+        const parts = [text.slice(0, at), text.slice(at)]
+        // One part may be a value by itself.
+        const whole = given(ruleFor(secret, 'mask'), parts, 'text', true, true)
+        if (whole !== wanted) expect(leaks(value, whole), `${value} at ${at}: ${whole}`).to.equal(false)
+        expect(given(ruleFor(secret, 'mask'), parts, 'text', true), value).not.to.contain(value)
+        expect(given(ruleFor(secret, 'deny'), parts, 'text', true), value).not.to.contain(value)
+      }
+    }
+    const rule = ruleWith(words, { words: ['forbidden'], case: false, whole: true }, 'mask')
+    expect(given(rule, ['It is the', 'forbidden word'], 'text', true)).to.equal('It is the[GUARD] word')
+    expect(given(rule, ['It is for', 'bid', 'den, is it'], 'text', true, true)).to.equal('It is [GUARD], is it')
+    expect(given(rule, ['It is for', 'ever'], 'text', true)).to.equal('It is forever')
   })
 })
