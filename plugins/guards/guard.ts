@@ -39,6 +39,7 @@ export default defineStage({
   settles: [],
   pays: [
     { duty: 'guard-input', given: { side: 'input', of: 'request' } },
+    { duty: 'guard-model', given: { side: 'input', of: 'model' } },
     { duty: 'guard-output', given: { side: 'output' } },
   ],
   uses: ['guards'],
@@ -76,7 +77,7 @@ function rulesFor(
   guards: Services['guards'],
 ): readonly Rule[] {
   const all = guards.of({ principal, header: request.headers['x-gateway-guards'] })
-  const ofModel = model ? guards.ofModel(model.model.name, all) : []
+  const ofModel = model ? guards.ofModel(model.model, all) : []
   if (side === 'output') return drawn([...all, ...ofModel].filter((rule) => rule.judgesAnswers()))
   // Forms hold files, which no guard judges yet.
   if (request.contentType !== 'application/json') return []

@@ -1,6 +1,7 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
 import type {
   AnyGuard,
+  ModelRecord,
   Host,
   JsonObject,
   Principal,
@@ -35,7 +36,7 @@ export interface Guards {
   /** The guards of a request, in the order of their declaration. Throws `invalid_value` for an unknown name. */
   of(asking: Asking): readonly Rule[]
   /** The guards that a model names beside those. */
-  ofModel(model: string, others: readonly Rule[]): readonly Rule[]
+  ofModel(model: Pick<ModelRecord, 'name' | 'pattern'>, others: readonly Rule[]): readonly Rule[]
   find(name: string): Rule | undefined
   /** A guard that is not declared, to be tried. Throws what its creation would answer. */
   trial(fields: JsonObject): Rule
@@ -148,7 +149,8 @@ function choosing(
       const all = new Set([...own, ...rules.filter(({ name }) => named.includes(name))])
       return rules.filter((rule) => all.has(rule))
     },
-    ofModel: (model, others) => ofModels.get(model)?.filter((rule) => !others.includes(rule)) ?? none,
+    ofModel: ({ name, pattern = name }, others) =>
+      ofModels.get(pattern)?.filter((rule) => !others.includes(rule)) ?? none,
   }
 }
 

@@ -53,6 +53,18 @@ const guarding =
     return guard && `the guard "${guard.name}"`
   }
 
+/** Names a model with guards of its own for requests, if there is one: they run where the model is known. */
+const guardingOfModel = (records: TypedRecords): string | undefined => {
+  const judging = new Set(
+    records
+      .of('guard')
+      .filter(({ side }) => side.includes('input') || side.includes('tool_results'))
+      .map(({ name }) => name),
+  )
+  const model = records.of('model').find(({ guards = [] }) => guards.some((name) => judging.has(name)))
+  return model && `the guards of the model "${model.name}"`
+}
+
 /** Calls the provider. Gives its answer when the first event has arrived: until then another provider may be tried. */
 export default defineStage({
   name: 'call',
@@ -77,6 +89,7 @@ export default defineStage({
   owes: [
     { duty: 'apply-policy', at: 'before', while: 'parameters' },
     { duty: 'guard-input', at: 'before', unless: guarding('input', 'tool_results') },
+    { duty: 'guard-model', at: 'before', of: 'model', unless: guardingOfModel },
     { duty: 'guard-output', at: 'after', unless: guarding('output', 'tool_calls') },
     { duty: 'limit', at: 'before' },
     { duty: 'allow', at: 'before', of: 'candidates' },

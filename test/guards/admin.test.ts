@@ -151,6 +151,33 @@ describe('guards: admin', () => {
   })
 })
 
+describe('guards: pipelines without the line for the guards of a model', () => {
+  let pipelines: Pipelines
+  before(async () => {
+    pipelines = await copyPipelines()
+    await pipelines.edit('generate.yaml', /^ +- guard: \{ side: input, of: model \}.*\n/m, '')
+  })
+  after(() => pipelines.remove())
+
+  it('are an error once a model names one', async () => {
+    const guards = [{ name: 'own', kind: 'words', words: ['sugar'], default: false }]
+    const started = (names: readonly string[]) =>
+      startGateway({
+        pipelines: pipelines.folder,
+        providers: [{ name: 'chat', type: 'compatible', base_url: 'http://127.0.0.1:9', api_key: 'k' }],
+        models: [{ name: 'guarded', provider: 'chat', ...(names.length > 0 ? { guards: names } : {}) }],
+        records: { guards },
+      }).then(
+        (gateway) => gateway.close(),
+        (error: unknown) => error as Error,
+      )
+    expect(await started([])).to.equal(undefined)
+    expect((await started(['own']))?.message).to.match(
+      /would pass over the guards of the model "guarded".*add "- guard: \{ side: input, of: model \}"/,
+    )
+  })
+})
+
 describe('guards: pipelines that would pass them over', () => {
   let pipelines: Pipelines
   before(async () => {

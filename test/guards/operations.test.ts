@@ -12,6 +12,10 @@ describe('guards: who and what is judged', () => {
     records: { guards },
     models: [
       { name: 'guarded', provider: 'chat', guards: ['own'] },
+      { name: 'wild-*', provider: 'chat', upstream_model: '*', guards: ['own'] },
+      { name: 'counted', provider: 'messages', guards: ['own'] },
+      { name: 'native', provider: 'responses', guards: ['own'] },
+      { name: 'google', provider: 'gemini', guards: ['own'] },
       { name: 'vectors', provider: 'responses' },
     ],
   }))
@@ -26,6 +30,32 @@ describe('guards: who and what is judged', () => {
     expect((await rig.ask('chat', 'guarded')).text).to.equal('The content was blocked.')
     rig.upstream.answer({ body: wholeOf.chat({ text: ['sugar'] }) })
     expect((await rig.ask('chat', 'chat', { text: 'some sugar' })).text).to.equal('sugar')
+  })
+
+  it('a model of a pattern is judged by the guards of its record', async () => {
+    const before = rig.upstream.requests.length
+    const denied = await rig.ask('chat', 'wild-one', { text: 'some sugar' })
+    expect(denied.status, denied.body).to.equal(400)
+    expect(rig.upstream.requests.length).to.equal(before)
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['sugar'] }) })
+    expect((await rig.ask('chat', 'wild-one')).text).to.equal('The content was blocked.')
+  })
+
+  it('a provider that counts tokens or compacts gets nothing that a guard of the model denies', async () => {
+    const messages = [{ role: 'user', content: 'some sugar' }]
+    const asked: Readonly<Record<string, object>> = {
+      '/v1/messages/count_tokens': { model: 'counted', messages },
+      '/v1/responses/input_tokens': { model: 'native', input: 'some sugar' },
+      '/v1/responses/compact': { model: 'native', input: 'some sugar' },
+      '/v1beta/models/google:countTokens': { contents: [{ role: 'user', parts: [{ text: 'some sugar' }] }] },
+    }
+    for (const [path, body] of Object.entries(asked)) {
+      const before = rig.upstream.requests.length
+      const response = await rig.gateway.post(path, body)
+      expect(response.status, `${path} ${await response.text()}`).to.equal(400)
+      expect(response.headers.get('x-gateway-guards'), path).to.equal('own=denied')
+      expect(rig.upstream.requests.length, path).to.equal(before)
+    }
   })
 
   it('texts of embeddings, images, speech and counts are judged', async () => {

@@ -34,7 +34,14 @@ export interface Pending {
 }
 
 /** None of these headers identifies the client or carries credentials. */
-const keptHeaders = ['openai-beta', 'user-agent', 'x-conversation-id', 'x-request-id', 'x-routing-max-cost']
+const keptHeaders = [
+  'openai-beta',
+  'user-agent',
+  'x-conversation-id',
+  'x-gateway-guards',
+  'x-request-id',
+  'x-routing-max-cost',
+]
 
 /** Fields of streaming, because no client reads the stream. */
 const streaming = new Set(['stream', 'stream_options'])
