@@ -80,6 +80,8 @@ export interface Found {
   readonly reason?: string
   /** What the client reads instead of the `message` of the record. */
   readonly message?: string
+  /** `flag`: it is only told, whatever the action of the record. */
+  readonly action?: 'flag'
 }
 
 /** What surrounds a judgement. */
