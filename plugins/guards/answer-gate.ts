@@ -13,7 +13,7 @@ import type {
 } from '../../engine/index.ts'
 import { Denial } from './denial.ts'
 import type { OutcomeWord } from './exchange.ts'
-import { joined, maskOf } from './masking.ts'
+import { allOf, joined, maskOf } from './masking.ts'
 import type { Masking } from './masking.ts'
 import { askedOf } from './requests.ts'
 import type { Around } from './requests.ts'
@@ -87,7 +87,7 @@ export class AnswerGate implements Gate {
     const window = { held, placed, segments: covered, waiting, texts: this.#textsOf(covered, held.events) }
     this.#segments.close(segments.filter((one) => !all.includes(one)))
     // Nobody reads it any more.
-    if (signal.aborted) return { replace: held.events.slice(-1) }
+    if (signal.aborted) return { replace: [] }
     const hasText = window.texts.some(({ text, from }) => text.length > from) || covered.some(({ isOver }) => isOver)
     if (!hasText) {
       if (waiting.length > 0) return this.#pass({ ...window, segments: [] })
@@ -143,26 +143,29 @@ export class AnswerGate implements Gate {
     const { exchange } = this.#around
     if ('failed' in judgement) {
       exchange.tell(this.#rule, 'output', judgement, 'error')
-      if (!this.#rule.isClosed || judgement.failed === 'left') return this.#pass(window)
+      if (!this.#rule.isClosed) return this.#pass(window)
+      // Nobody reads it any more, so nothing has to be told; what is stored is what was judged.
+      if (judgement.failed === 'left') return { replace: [] }
       return { fail: new GatewayError('guard_unavailable', { guard: this.#rule.name }) }
     }
     const { found } = judgement
     const spans = found.hit ? this.#sureSpans(window, ownSpans(window, found.spans ?? [])) : []
-    // Of what was found, the whole may not have come yet.
-    const isSure = found.hit && (found.spans === undefined || spans.length > 0 || found.texts !== undefined)
+    // Of a match that is held back, the whole may not have come yet; there is nothing to mask where all was given.
+    const isUnsure = found.spans?.length && spans.length === 0 && !found.texts && (this.#isKnown || this.#rule.masks)
+    const isSure = found.hit && !isUnsure
     const tell = (outcome: OutcomeWord) =>
       exchange.tell(this.#rule, 'output', judgement, outcome, spans.length || undefined)
     if (!isSure) {
       exchange.tell(this.#rule, 'output', { milliseconds: judgement.milliseconds, found: { hit: false } }, 'passed')
       return this.#pass(window, spans)
     }
-    switch (this.#rule.action) {
+    switch (found.action ?? this.#rule.action) {
       case 'flag':
         tell('flagged')
         return this.#pass(window)
       case 'mask':
         tell('masked')
-        return this.#masked(window, spans, found.texts)
+        return this.#masked(window, found.spans?.length || found.texts ? spans : allOf(window.texts), found.texts)
       case 'deny':
         tell('denied')
         return this.#denial.verdict(window.held, found.message ?? this.#rule.message)

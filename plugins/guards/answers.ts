@@ -1,7 +1,7 @@
 import type { Envelope, EventMap, GenerateEvent, Judged, UpstreamAnswer } from '../../engine/index.ts'
 import { mapText } from '../../engine/kit.ts'
 import { AnswerGate } from './answer-gate.ts'
-import { askedOf, shadowOutcome } from './requests.ts'
+import { askedOf, watchedOutcome } from './requests.ts'
 import type { Around } from './requests.ts'
 import type { Rule } from './rule.ts'
 import { Segments, placeOf } from './segments.ts'
@@ -62,9 +62,7 @@ function judgeAfter(rule: Rule, segments: readonly Segment[], request: Envelope,
     request: askedOf(request, scope, principal),
   }
   const judging = Promise.resolve(rule.judge(judged, host, scope)).then((judgement) => {
-    const isHit = 'found' in judgement && judgement.found.hit
-    const outcome = 'failed' in judgement ? 'error' : isHit ? shadowOutcome(rule) : 'passed'
-    exchange.tell(rule, 'output', judgement, outcome)
+    exchange.tell(rule, 'output', judgement, watchedOutcome(rule, judgement))
   })
   exchange.wait(judging)
 }

@@ -40,8 +40,10 @@ export function masked(
   masking: Masking,
 ): ReadonlyMap<number, string> {
   const changed = new Map<number, string>()
+  if (!found.hit) return changed
   for (const { text, with: other } of found.texts ?? []) changed.set(text, other)
-  for (const [index, spans] of Map.groupBy(found.spans ?? [], ({ text }) => text)) {
+  const placed = found.spans?.length || found.texts ? (found.spans ?? []) : allOf(texts)
+  for (const [index, spans] of Map.groupBy(placed, ({ text }) => text)) {
     const text = texts[index]?.text ?? ''
     if (!changed.has(index))
       changed.set(
@@ -50,6 +52,11 @@ export function masked(
       )
   }
   return changed
+}
+
+/** All of the texts: where something is in them, but not where, nothing of them may stay. */
+export function allOf(texts: readonly { readonly text: string; readonly from?: number }[]): readonly Span[] {
+  return texts.map(({ text, from = 0 }, index) => ({ text: index, start: from, end: text.length }))
 }
 
 /** A text with others in place of its spans; of spans that overlap, the first counts, to the end of the last. */

@@ -11,7 +11,7 @@ import type {
   Span,
 } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
-import type { GuardedExchange } from './exchange.ts'
+import type { GuardedExchange, OutcomeWord } from './exchange.ts'
 import { maskOf, masked } from './masking.ts'
 import type { MaskedSpan, Masking } from './masking.ts'
 import type { Judgement, Rule } from './rule.ts'
@@ -65,8 +65,9 @@ async function maskedRequest(rule: Rule, request: Envelope, around: Around): Pro
   const { found } = judgement
   const masking = around.masking(request)
   const spans = (found.spans ?? []).flatMap((span) => partsOf(span, judged.texts, rule, masking))
-  around.exchange.tell(rule, 'input', judgement, found.hit ? 'masked' : 'passed', spans.length || undefined)
-  if (!found.hit) return request
+  const outcome = found.hit ? (found.action === 'flag' ? 'flagged' : 'masked') : 'passed'
+  around.exchange.tell(rule, 'input', judgement, outcome, spans.length || undefined)
+  if (outcome !== 'masked') return request
   const changed = masked(rule, { ...found, spans }, judged.texts, masking)
   const changes = new Map(
     [...changed].flatMap(([index, text]) => {
@@ -108,7 +109,7 @@ function judgedOne(rule: Rule, judgement: Judgement, judged: Judged, { exchange 
     return
   }
   const { found } = judgement
-  const denies = found.hit && rule.action !== 'flag'
+  const denies = found.hit && rule.action !== 'flag' && found.action !== 'flag'
   exchange.tell(rule, 'input', judgement, found.hit ? (denies ? 'denied' : 'flagged') : 'passed')
   if (denies) throw denial(rule, found.message, placeOf(found, judged))
 }
@@ -117,20 +118,17 @@ function judgedOne(rule: Rule, judgement: Judgement, judged: Judged, { exchange 
 function watch(rule: Rule, request: Envelope, around: Around): void {
   const judged = judgedRequest(rule, request, around)
   const judging = Promise.resolve(rule.judge(judged, around.host, around.scope)).then((judgement) => {
-    const isHit = 'found' in judgement && judgement.found.hit
-    around.exchange.tell(
-      rule,
-      'input',
-      judgement,
-      'failed' in judgement ? 'error' : isHit ? shadowOutcome(rule) : 'passed',
-    )
+    around.exchange.tell(rule, 'input', judgement, watchedOutcome(rule, judgement))
   })
   around.exchange.wait(judging)
 }
 
-/** What a guard in shadow would have done. */
-export function shadowOutcome({ action }: Rule): 'denied' | 'masked' | 'flagged' {
-  return action === 'mask' ? 'masked' : action === 'flag' ? 'flagged' : 'denied'
+/** What a guard that only watches would have done. */
+export function watchedOutcome({ action }: Rule, judgement: Judgement): OutcomeWord {
+  if ('failed' in judgement) return 'error'
+  const { hit, action: most } = judgement.found
+  if (!hit) return 'passed'
+  return action === 'flag' || most === 'flag' ? 'flagged' : action === 'mask' ? 'masked' : 'denied'
 }
 
 /** The error of a denied request. */

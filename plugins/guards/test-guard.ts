@@ -72,7 +72,7 @@ export default defineAction({
     const { found } = judgement
     const masking = { hashKey: guards.hashKey, keyId: '', tokens: new TokenTable(() => false) }
     const changed =
-      rule.action === 'mask'
+      rule.action === 'mask' && found.action !== 'flag'
         ? masked(
             rule,
             found,
@@ -82,7 +82,7 @@ export default defineAction({
         : new Map()
     return {
       hit: found.hit,
-      action: found.hit ? rule.action : 'pass',
+      action: found.hit ? (found.action ?? rule.action) : 'pass',
       texts: texts.map((given, index) => asText(changed.get(index) ?? given)),
       hits: (found.spans ?? []).map(({ entity = null, ...span }) => ({ ...span, entity })),
       category: found.category ?? null,

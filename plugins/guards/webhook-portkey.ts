@@ -20,7 +20,8 @@ export function portkey({ url, headers }: WebhookConfig, host: Host): Judge {
     const { verdict, transformedData: changed } = await service.ask(questionOf(judged), scope)
     if (typeof verdict !== 'boolean') throw new Error('its answer has no "verdict"')
     const texts = isObject(changed) ? changesIn(changed, judged) : undefined
-    if (texts) return { hit: !verdict || texts.length > 0, texts }
+    // A refusal without other texts is one of all of them.
+    if (texts && (verdict || texts.length > 0)) return { hit: texts.length > 0, texts }
     return verdict ? { hit: false } : { hit: true, spans: wholeTexts(judged) }
   }
 }
@@ -80,11 +81,17 @@ function changesIn(changed: JsonObject, judged: Judged): readonly { readonly tex
   return found.flatMap((text, index) => (text === judged.texts[index]?.text ? [] : [{ text: index, with: text }]))
 }
 
-function inputTexts(json: JsonObject, { request: { protocol }, texts }: Judged): readonly string[] {
-  const all = textsIn(json, protocol === 'gemini' ? 'chat' : protocol)
-  if (protocol === 'gemini') return all.map(({ text }) => text)
-  const at = new Map(all.map((one) => [one.at, one.text]))
-  return texts.flatMap((one) => at.get(one.at) ?? [])
+function inputTexts(json: JsonObject, { request: { protocol, body }, texts }: Judged): readonly string[] {
+  const before = textsIn(isObject(body) ? body : {}, protocol)
+  const after = textsIn(json, protocol === 'gemini' ? 'chat' : protocol)
+  if (after.length !== before.length) return []
+  // Several texts may have one place, so what counts is their order.
+  let next = 0
+  return texts.flatMap(({ at, text }) => {
+    const index = before.findIndex((one, number) => number >= next && one.at === at && one.text === text)
+    next = index + 1
+    return after[index]?.text ?? []
+  })
 }
 
 function outputTexts(json: JsonObject): readonly string[] {

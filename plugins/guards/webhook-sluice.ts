@@ -27,6 +27,7 @@ export function sluice(config: WebhookConfig, host: Host): Judge {
 function questionOf(id: string, guard: string, judged: Judged): JsonObject {
   const { side, final, window, request, texts, tools, tool_calls: calls } = judged
   const { key } = request
+  const places = placesOf(judged)
   return {
     id,
     guard,
@@ -43,7 +44,7 @@ function questionOf(id: string, guard: string, judged: Judged): JsonObject {
       tags: request.tags,
       end_user: request.end_user,
     },
-    texts: texts.map(({ at, role, text }) => ({ at, role, text })),
+    texts: texts.map(({ role, text }, index) => ({ at: places[index] ?? '', role, text })),
     ...(tools.length > 0 ? { tools } : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map((call) => ({ ...call })) } : {}),
   }
@@ -71,8 +72,9 @@ function foundIn(said: JsonObject, judged: Judged): Found {
     ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 1_024) } : {}),
   }
   if (action === 'pass') return { hit: false, ...told }
-  if (action !== 'mask') return { hit: true, spans: wholeTexts(judged), ...told }
-  const places = new Map(judged.texts.map(({ at }, index) => [at, index]))
+  if (action === 'flag') return { hit: true, action, spans: wholeTexts(judged), ...told }
+  if (action === 'deny') return { hit: true, spans: wholeTexts(judged), ...told }
+  const places = new Map(placesOf(judged).map((at, index) => [at, index]))
   if (!Array.isArray(said['texts'])) throw new Error('it masks without "texts"')
   const texts = said['texts'].map((one: unknown) => {
     const index = isObject(one) && typeof one['at'] === 'string' ? places.get(one['at']) : undefined
@@ -81,6 +83,17 @@ function foundIn(said: JsonObject, judged: Judged): Found {
     return { text: index, with: text }
   })
   return { hit: true, texts, ...told }
+}
+
+/** The place of each text, by which the service names it: several texts of one place, as in a call, are numbered. */
+function placesOf({ texts }: Judged): readonly string[] {
+  const taken = new Set<string>()
+  return texts.map(({ at }) => {
+    let place = at
+    for (let number = 1; taken.has(place); number++) place = `${at}[${number}]`
+    taken.add(place)
+    return place
+  })
 }
 
 /** All texts as places: of a service that only says that something is there. */

@@ -66,6 +66,8 @@ describe('guards: services', () => {
           { ...hook, name: 'full', side: ['output'], stream: 'full' },
           { ...hook, name: 'open', on_error: 'open', window },
           { ...hook, name: 'masks', action: 'mask', window },
+          { ...hook, name: 'calls', side: ['tool_calls'] },
+          { ...hook, name: 'each', side: ['input', 'output', 'tool_calls'], action: 'mask' },
           { ...hook, name: 'flags', action: 'flag', side: ['output'] },
           { ...hook, name: 'shadow', shadow: true },
           { ...hook, name: 'litellm', contract: 'litellm', action: 'mask', params: { level: 2 } },
@@ -133,6 +135,47 @@ describe('guards: services', () => {
     })
     const streamed = await rig.ask('chat', 'chat', { stream: true, headers: by('masks') })
     expect(streamed.text).to.equal('This is quite a long and *** answer, which goes on.')
+  })
+
+  it('deny a call that has no text, and the last window, which brings no new text', async () => {
+    service.answers(({ body }) => (body['tool_calls'] ? { action: 'deny' } : { action: 'pass' }))
+    for (const stream of [false, true]) {
+      const said = { call: ['{"count":1}'] }
+      rig.upstream.answer(stream ? { frames: streamOf.chat(said) } : { body: wholeOf.chat(said) })
+      const denied = await rig.ask('chat', 'chat', { stream, headers: by('calls') })
+      expect(denied.body).to.contain('content_filter').and.not.contain('count')
+    }
+    service.answers(({ body }) => ({ action: body['final'] === true ? 'deny' : 'pass' }))
+    rig.upstream.answer({ frames: streamOf.messages({ text: ['This is quite good, ', 'and this is good, too.'] }) })
+    const late = await rig.ask('messages', 'messages', { stream: true, headers: by('out') })
+    expect(late.body).to.contain('"stop_reason":"refusal"')
+  })
+
+  it('only flag where they say so, whatever the guard could do', async () => {
+    service.answers(() => ({ action: 'flag' }))
+    for (const name of ['closed', 'masks']) {
+      rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
+      const flagged = await rig.ask('chat', 'chat', { headers: by(name) })
+      expect(flagged.text).to.equal('Yes.')
+      expect(flagged.headers.get('x-gateway-guards')).to.equal(`${name}=flagged`)
+      rig.upstream.answer({ frames: streamOf.chat({ text: ['Yes, ', 'of course.'] }) })
+      expect((await rig.ask('chat', 'chat', { stream: true, headers: by(name) })).text).to.equal('Yes, of course.')
+    }
+  })
+
+  it('name each value of a call and each part of a message, and mask the one that they mean', async () => {
+    service.answers((asked) => ({
+      action: 'mask',
+      texts: textsOf(asked).flatMap(({ at, text }) => (text === 'BAD' ? [{ at, text: '***' }] : [])),
+    }))
+    for (const stream of [false, true]) {
+      const said = { call: ['{"a":"one","b":"BAD","c":"three"}'] }
+      rig.upstream.answer(stream ? { frames: streamOf.chat(said) } : { body: wholeOf.chat(said) })
+      const { text } = await rig.ask('chat', 'chat', { stream, headers: by('each') })
+      expect(text).to.equal('{"a":"one","b":"***","c":"three"}')
+    }
+    const [asked] = service.asked.filter(({ body }) => body['side'] === 'output') as [Asked]
+    expect(new Set(textsOf(asked).map(({ at }) => at)).size).to.equal(3)
   })
 
   it('are asked with a signature, a trace and what the contract says', async () => {
@@ -293,6 +336,20 @@ describe('guards: services', () => {
     const [before] = service.asked as [Asked]
     expect(before.body).to.deep.include({ requestType: 'chatComplete', eventType: 'beforeRequestHook' })
     expect(before.body['request']).to.deep.include({ text: 'Be BAD', isStreamingRequest: false, isTransformed: false })
+  })
+
+  it('of Portkey that refuse without other texts have everything masked', async () => {
+    service.answers(({ body }) => {
+      const part = body['eventType'] === 'beforeRequestHook' ? 'request' : 'response'
+      return {
+        verdict: part === 'request',
+        transformedData: { [part]: { json: (body[part] as JsonObject)['json'] ?? {} } },
+      }
+    })
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['So BAD.'] }) })
+    const { text, headers } = await rig.ask('chat', 'chat', { headers: by('portkey') })
+    expect(text).to.equal('[PORTKEY]')
+    expect(headers.get('x-gateway-guards')).to.equal('portkey=masked')
   })
 
   it('for moderation are asked for all texts at once', async () => {
