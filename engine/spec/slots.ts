@@ -230,6 +230,7 @@ export interface Gate {
   /**
    * A window ends after so many characters of new text (0: with each event), so many milliseconds after its first
    * event, or with the answer; earlier, if 256 KiB are held or the byte budget is exhausted. `Infinity`: not by this.
+   * With both of them it is the whole answer, never a part: beyond 64 MiB, or the budget, the answer fails.
    */
   readonly window: { readonly characters: number; readonly time: number }
   /** Characters of judged text that the next window shows again, as `before`. */
