@@ -8,6 +8,9 @@ import { GateWindow } from './gate-window.ts'
 /** Bytes that a gate holds before what it reads from is paused. */
 const most = 256 * 1024
 
+/** Bytes of the largest answer that is judged as a whole: those of one that comes in one body. */
+const mostOfAnswer = 64 * 1024 * 1024
+
 /** Milliseconds of the longest window that a timer ends. */
 const longest = 24 * 3_600_000
 
@@ -124,12 +127,15 @@ export class GateStep {
     if (isLast(event)) return true
     // Nobody waits for single windows any more.
     if (this.#place.isWhole || this.#place.signal.aborted) return false
-    if (this.#window.isEmpty) {
+    const { characters, time } = this.#gate.window
+    const wantsAll = characters === Infinity && time === Infinity
+    if (wantsAll || this.#window.isEmpty) {
       if (this.#isSpent) throw byteBudgetSpent()
-      if (this.#bytes > this.#place.room.limit) throw eventTooLarge(this.#place.room)
+      const { room } = this.#place
+      if (wantsAll && this.#bytes > mostOfAnswer) throw answerTooLarge()
+      if (!wantsAll && this.#bytes > room.limit) throw eventTooLarge(room)
       return false
     }
-    const { characters, time } = this.#gate.window
     return !(this.#window.characters < characters && time > 0) || this.#isSpent || this.#bytes >= most
   }
 
@@ -186,7 +192,7 @@ export class GateStep {
   #replace({ events, final }: HeldEvents, others: readonly GenerateEvent[], given: GenerateEvent[]): void {
     for (const event of others) {
       this.#rules.check(event)
-      given.push(event)
+      given.push(this.#withUsage(event))
       if (isLast(event)) return this.end()
     }
     if (final) this.#give(events.at(-1) as GenerateEvent, given)
@@ -198,9 +204,15 @@ export class GateStep {
     // It tells no text, and clients rely on it.
     for (const event of events) if (event.type === 'start') given.push(event)
     for (const index of this.#rules.open) given.push({ type: 'item-end', index })
-    const usage = this.#place.usage()
-    given.push(stop.type === 'finish' && !stop.usage && usage ? { ...stop, usage } : stop)
+    given.push(this.#withUsage(stop))
     this.end()
+  }
+
+  /** An end that a gate gives tells what was used, as the row does. */
+  #withUsage(event: GenerateEvent): GenerateEvent {
+    if (event.type !== 'finish' || event.usage) return event
+    const usage = this.#place.usage()
+    return usage ? { ...event, usage } : event
   }
 
   #give(event: GenerateEvent, given: GenerateEvent[]): void {
@@ -216,6 +228,11 @@ export function isLast({ type }: GenerateEvent): boolean {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { readonly then?: unknown } | undefined)?.then === 'function'
+}
+
+function answerTooLarge(): GatewayError {
+  const reason = `an answer that is judged as a whole is larger than ${mostOfAnswer} bytes`
+  return new GatewayError('upstream_invalid_response', { reason }, { tags: ['invalid'], retry: 'other' })
 }
 
 /** About the bytes that an event takes. */

@@ -67,7 +67,7 @@ describe('what gates hold', () => {
   }).timeout(60_000)
 
   it('is judged early where a window has no room', async () => {
-    const one = gate({})
+    const one = gate({ characters: 10_000_000 })
     rig.act((answer) => answer.gate(() => one))
     rig.upstream.answer({ headers: sse, chunks: long(200, 'x'.repeat(4_000)) })
     expect((await rig.get('chat', 'chat', true)).text).to.have.length(800_000)
@@ -76,6 +76,34 @@ describe('what gates hold', () => {
     for (const size of sizes.slice(0, -1)) expect(size).to.be.within(240_000, 270_000)
     expect(one.held.map(({ final }) => final).indexOf(true)).to.equal(sizes.length - 1)
   }).timeout(60_000)
+
+  it('is never a part where all of the answer is wanted, however many events it has', async () => {
+    const one = gate({})
+    rig.act((answer) => answer.gate(() => one))
+    rig.upstream.answer({ headers: sse, chunks: long(20_000, 'xy') })
+    expect((await rig.get('chat', 'chat', true)).text).to.have.length(40_000)
+    expect(one.held.map(({ final }) => final)).to.deep.equal([true])
+    expect(textsOf(one.held)[0]).to.have.length(40_000)
+  }).timeout(60_000)
+
+  it('fails the answer where all of it is wanted and has no room', async () => {
+    const one = gate({})
+    let release: () => void = () => undefined
+    rig.act((answer, { host: { byteBudget } }) => {
+      const taken = leftIn(byteBudget) - 1_000
+      byteBudget.take(taken)
+      release = () => byteBudget.give(taken)
+      return answer.gate(() => one)
+    })
+    rig.upstream.answer({ headers: sse, chunks: long(100, 'x'.repeat(400)) })
+    try {
+      const { body } = await rig.get('chat', 'chat', true)
+      expect(body).to.include('overloaded').and.not.include('xxx')
+      expect(textsOf(one.held).join('')).to.equal('')
+    } finally {
+      release()
+    }
+  })
 
   it('is counted in the budget of bytes, and given back', async () => {
     let budget: ByteBudget | undefined
@@ -101,7 +129,7 @@ describe('what gates hold', () => {
   })
 
   it('is judged early where the budget of bytes is exhausted, and the answer is whole', async () => {
-    const one = gate({})
+    const one = gate({ characters: 10_000_000 })
     let release: () => void = () => undefined
     rig.act((answer, { host: { byteBudget } }) => {
       const taken = leftIn(byteBudget) - 1_000
