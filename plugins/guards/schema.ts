@@ -4,6 +4,8 @@ import { defineGuard } from '../../engine/index.ts'
 import { parsedJson } from '../../engine/kit.ts'
 import type { Judged } from '../../engine/index.ts'
 import { checkWhole } from './guard-record.ts'
+import { compiled, mostInstructions } from './pattern.ts'
+import type { GuardRecord } from './guard-record.ts'
 
 /** Compares answers, or the arguments of a tool, with a JSON Schema. What does not fit is found. */
 export default defineGuard({
@@ -25,8 +27,15 @@ export default defineGuard({
   } as const,
   whole: true,
   check(config, _all, report) {
-    const { schema } = config
+    const { schema, tool } = config
     checkWhole(config, report)
+    const { side = [] } = config as Partial<Pick<GuardRecord, 'side'>>
+    if (side.includes('input') || side.includes('tool_results'))
+      report(['side'], 'guard', 'it judges answers: it needs "side: [output]", or "side: [tool_calls]" with "tool"')
+    else if (tool !== undefined && !side.includes('tool_calls'))
+      report(['side'], 'guard', 'it judges the arguments of a tool: it needs "side: [tool_calls]"')
+    else if (tool === undefined && !side.includes('output'))
+      report(['side'], 'guard', 'it judges the text of answers: it needs "side: [output]", or "tool"')
     try {
       compile(schema)
     } catch (error) {
@@ -39,8 +48,20 @@ export default defineGuard({
   },
 })
 
+/** Patterns of schemas by RE2: one of JavaScript may take minutes for a short text. */
+const linear = Object.assign(
+  (pattern: string) => {
+    const machine = compiled(pattern, '')
+    if (machine.programSize() > mostInstructions)
+      throw new Error(`the pattern ${JSON.stringify(pattern)} has more than ${mostInstructions} instructions`)
+    // By what it prints, the patterns of a schema are told apart.
+    return { test: (text: string) => machine.test(text), toString: () => pattern }
+  },
+  { code: 'linear' },
+)
+
 function compile(schema: object): (value: unknown) => boolean {
-  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false })
+  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false, code: { regExp: linear } })
   // The package is CommonJS, whose default export the types take for the module.
   ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
   return ajv.compile(schema) as (value: unknown) => boolean

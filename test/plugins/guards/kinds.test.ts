@@ -47,6 +47,17 @@ const everySecret = { entities: ['api_key', 'private_key', 'jwt', 'aws', 'github
 
 describe('plugins/guards: words', () => {
   const given = { words: ['straße', 'Ann Lee', 'ab', 'b c'], case: false, whole: true }
+  it('a schema with a pattern that JavaScript takes minutes for is judged at once, and patterns are told apart', () => {
+    const evil = { schema: { type: 'string', pattern: '^(a+)+$' } }
+    const started = performance.now()
+    expect(find(schema, evil, judgedOf([`"${'a'.repeat(64)}!"`])).hit).to.equal(true)
+    expect(performance.now() - started).to.be.below(5_000)
+    expect(find(schema, evil, judgedOf(['"aaa"'])).hit).to.equal(false)
+    const two = { schema: { properties: { a: { pattern: '^x$' }, b: { pattern: '^y$' } } } }
+    expect(find(schema, two, judgedOf(['{"a":"x","b":"y"}'])).hit).to.equal(false)
+    expect(find(schema, two, judgedOf(['{"a":"x","b":"x"}'])).hit).to.equal(true)
+  })
+
   it('find words and phrases, whatever their case, width and form', () => {
     expect(foundIn(words, given, 'Ann lee met ANN LEE')).to.deep.equal(['Ann lee', 'ANN LEE'])
     expect(foundIn(words, given, 'Die STRASSE, die Straße')).to.deep.equal(['Straße'])
