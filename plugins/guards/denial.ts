@@ -1,4 +1,4 @@
-import type { GenerateEvent, HeldEvents, Usage, Verdict } from '../../engine/index.ts'
+import type { GenerateEvent, HeldEvents, Verdict } from '../../engine/index.ts'
 
 /** Ends an answer that a guard denies. It follows what the client was given. */
 export class Denial {
@@ -6,7 +6,6 @@ export class Denial {
   readonly #open = new Set<number>()
   #next = 0
   #hasText = false
-  #usage: Usage | undefined
 
   /** Notes events that the client gets. */
   see(events: readonly GenerateEvent[]): void {
@@ -18,18 +17,16 @@ export class Denial {
       } else if (event.type === 'item-end') this.#open.delete(event.index)
       else if (event.type === 'delta') this.#hasText ||= event.text !== ''
     }
-    this.#note(events)
   }
 
   /** The end of the answer: with the message of the guard, unless that would follow half a sentence. */
   verdict({ events }: HeldEvents, message: string): Verdict {
-    this.#note(events)
     const finish = events.find((event) => event.type === 'finish')
-    const usage = finish?.usage ?? this.#usage
+    // Before the upstream's end, the figures are those of its first event at best: the gate gives what was used so far.
     const end: GenerateEvent = {
       type: 'finish',
       stop: 'filter',
-      ...(usage ? { usage } : {}),
+      ...(finish?.usage ? { usage: finish.usage } : {}),
       ...(finish?.further ? { further: finish.further } : {}),
     }
     if (this.#hasText) return { stop: end }
@@ -45,9 +42,5 @@ export class Denial {
         end,
       ],
     }
-  }
-
-  #note(events: readonly GenerateEvent[]): void {
-    for (const event of events) if ('usage' in event && event.usage) this.#usage = event.usage
   }
 }

@@ -165,7 +165,10 @@ function namesIn(header: string | readonly string[]): readonly string[] {
     .join(',')
     .split(',')
     .map((name) => name.trim())
-  return names.filter((name) => name !== '').slice(0, mostNames)
+  const given = names.filter((name) => name !== '')
+  if (given.length <= mostNames) return given
+  const param = 'x-gateway-guards'
+  throw new GatewayError('invalid_value', { param, reason: `names more than ${mostNames} guards` }, { param })
 }
 
 function unknown(name: string, known: Iterable<string>): GatewayError {

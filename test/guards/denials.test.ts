@@ -99,6 +99,23 @@ describe('guards: denials', () => {
       })
     }
 
+  for (const model of ['messages', 'chat'] as const)
+    for (const text of [
+      ['forbidden', ' fruit'],
+      ['Of all that grows in the garden, nobody eats the ', 'forbidden', ' fruit'],
+    ])
+      it(`tell a client of a stream the usage of its row (${model}, ${text.length} pieces)`, async () => {
+        const all = streamOf[model]({ text: [...text, ' of the tree' + ' and more'.repeat(200)] })
+        const until = all.findIndex((one) => JSON.stringify(one).includes(' of the tree'))
+        rig.upstream.answer({ frames: all.slice(0, until + 1), ending: 'hang' })
+        const { body, headers, data } = await rig.ask('messages', model, { stream: true })
+        expect(body).to.match(ends.messages)
+        const { usage } = data.find(({ type }) => type === 'message_delta') as { usage: { output_tokens: number } }
+        const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+        expect(usage.output_tokens).to.equal(row.output_tokens)
+        expect(usage.output_tokens).to.be.above(1)
+      })
+
   it('are in the rows, without what was found', async () => {
     rig.upstream.answer({ body: wholeOf.chat({ text: ['A forbidden fruit.'] }) })
     const { headers } = await rig.ask('chat', 'chat')

@@ -369,6 +369,14 @@ describe('guards: services', () => {
     expect(guards[0]).to.include({ category: 'hate', score: 0.9, outcome: 'denied' })
   })
 
+  it('are named by the request, and no name is left out', async () => {
+    const { status, body } = await rig.ask('chat', 'chat', {
+      headers: by(...Array.from({ length: 32 }, () => 'in'), 'out'),
+    })
+    expect(status).to.equal(400)
+    expect(body).to.contain('names more than 32 guards')
+  })
+
   it('are named by the request, and an unknown name is refused', async () => {
     const { status, data } = await rig.ask('chat', 'chat', { headers: by('nobody') })
     expect(status).to.equal(400)
