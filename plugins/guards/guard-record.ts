@@ -198,6 +198,10 @@ function checkGuard(guard: GuardRecord, report: RecordReport): void {
       wrong(['stream'], `${action} judges whole answers: it needs "stream: full"`)
     if (judgesRequests) wrong(['side'], `${action} judges answers: it needs "side: [output]"`)
   }
+  if (action !== 'retry') {
+    if (guard.times > 1) wrong(['times'], 'only "action: retry" tries again')
+    if (guard.feedback) wrong(['feedback'], 'only "action: retry" tells a further try')
+  }
   if (sample < 1 && changes) wrong(['sample'], `it lets something pass unjudged, which "${action}" must not`)
   if (judgesAnswers && window.overlap !== undefined && window.overlap >= (window.characters ?? 1_024))
     wrong(['window', 'overlap'], 'it must be less than "characters"')

@@ -75,6 +75,8 @@ describe('guards: admin', () => {
       [{ name: 'x', kind: 'schema', side: ['output'], schema: { pattern: '(?=a)b' } }, 'schema', /does not compile/],
       [{ name: 'x', kind: 'schema', schema: {}, stream: 'window' }, 'stream', /whole answers/],
       [{ name: 'x', kind: 'pii', action: 'retry', side: ['output'], stream: 'window' }, 'stream', /whole answers/],
+      [{ name: 'x', kind: 'pii', times: 2 }, 'times', /retry/],
+      [{ name: 'x', kind: 'pii', feedback: 'No.' }, 'feedback', /retry/],
       [{ name: 'x', kind: 'pii', sample: 0.5 }, 'sample', /unjudged/],
       [{ name: 'x', kind: 'pii', window: { characters: 10, overlap: 10 } }, 'window.overlap', /less than/],
       [{ name: 'x', kind: 'model', model: 'nobody', question: 'Is it?' }, 'model', /no model named "nobody"/],
