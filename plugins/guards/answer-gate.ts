@@ -172,7 +172,8 @@ export class AnswerGate implements Gate {
       case 'retry':
       case 'fallback': {
         const isRetry = this.#rule.action === 'retry'
-        if (!(isRetry ? exchange.retry(this.#rule) : !this.#around.isLast)) {
+        const { isLast, isSpent } = this.#around
+        if (isRetry ? isSpent || !exchange.retry(this.#rule) : isLast) {
           tell('denied')
           return this.#denial.verdict(window.held, found.message ?? this.#rule.message)
         }

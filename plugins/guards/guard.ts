@@ -94,12 +94,14 @@ function aroundOf(
   { host, guards }: { readonly host: Host; readonly guards: Services['guards'] },
 ): Around {
   const exchange = guards.exchangeOf(scope)
+  const { tries } = host.catalog.settings.resilience.retries
   return {
     host,
     scope,
     principal,
     exchange,
-    isLast: scope.attempt >= candidates.length,
+    isLast: scope.attempt >= Math.min(candidates.length, tries),
+    isSpent: scope.attempt >= tries,
     masking: (request) => ({
       hashKey: guards.hashKey,
       keyId: principal?.id ?? '',

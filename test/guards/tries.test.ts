@@ -65,3 +65,32 @@ describe('guards: further tries', () => {
     })
   }
 })
+
+describe('guards: further tries that are not allowed', () => {
+  const rig = new Rig(() => ({
+    models: [
+      { name: 'first', provider: 'chat', fallbacks: ['second', 'third'] },
+      { name: 'second', provider: 'chat' },
+      { name: 'third', provider: 'chat' },
+    ],
+    server_config: { resilience: { retries: { tries: 2, wait: '1ms' } } },
+    records: {
+      guards: [
+        { ...base, name: 'again', action: 'retry', times: 5 },
+        { ...base, name: 'other', action: 'fallback' },
+      ],
+    },
+  }))
+
+  for (const name of ['again', 'other'])
+    it(`end an answer as denied after the last try: ${name}`, async () => {
+      const bad = { body: wholeOf.chat({ text: ['so bad'] }) }
+      rig.upstream.answer(bad, bad)
+      const before = rig.upstream.requests.length
+      const { status, text, body } = await rig.ask('chat', 'first', { headers: { 'x-gateway-guards': name } })
+      expect(status, body).to.equal(200)
+      expect(text).to.equal('No.')
+      expect(body).to.contain('content_filter')
+      expect(rig.upstream.requests.length - before).to.equal(2)
+    })
+})
