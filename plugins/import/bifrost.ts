@@ -4,7 +4,6 @@ import { Draft, freeName } from './draft.ts'
 import { providerFor, reserve, vendorNamed } from './foreign.ts'
 import type { Connection } from './foreign.ts'
 import type { TakenKey } from './keys.ts'
-import { isSecretName } from './litellm-deployment.ts'
 import { Report } from './report.ts'
 import { at, flagOf, isEmpty, itemsOf, leavesOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
 import type { Node } from './tree.ts'
@@ -136,9 +135,7 @@ class BifrostReader {
         )
       } else if (field === 'extra_headers') {
         for (const [header, value] of membersOf(one)) {
-          headers[header] = isSecretName(header)
-            ? this.draft.secret(value, `${provider}_${header}`)
-            : this.draft.text(value)
+          headers[header] = this.draft.hidden(value, header, `${provider}_${header}`)
           this.report.mapped(value, 'providers[].headers')
         }
       } else if (field.startsWith('retry_backoff'))
@@ -216,20 +213,17 @@ class BifrostReader {
     )
     const record: Record<string, Json> = { name, transport: kind === 'stdio' ? 'stdio' : 'http' }
     if (kind === 'http' && address && textOf(address) !== undefined) {
-      record['url'] = this.draft.text(address)
+      record['url'] = this.draft.address(address, `${name}_url`)
       this.report.mapped(address, 'mcp_servers[].url')
       const headers = membersOf(at(entry, 'headers')).map(([header, node]) => {
         this.report.mapped(node, 'mcp_servers[].headers')
-        return [
-          header,
-          isSecretName(header) ? this.draft.secret(node, `${name}_${header}`) : this.draft.text(node),
-        ] as const
+        return [header, this.draft.hidden(node, header, `${name}_${header}`)] as const
       })
       if (headers.length > 0) record['headers'] = Object.fromEntries(headers)
     } else if (kind === 'stdio' && textOf(at(program, 'command')) !== undefined) {
       const command = at(program, 'command') as Node
       record['command'] = this.draft.text(command)
-      record['arguments'] = itemsOf(at(program, 'args')).map((one) => this.draft.text(one))
+      record['arguments'] = this.draft.words(itemsOf(at(program, 'args')), name)
       for (const node of [command, ...itemsOf(at(program, 'args'))]) this.report.mapped(node, 'mcp_servers[]')
       const variables = itemsOf(at(program, 'envs'))
       // Each is the name of a variable of the gateway.

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { isVirtual, mapTexts } from '../../engine/kit.ts'
+import { isHarmless, isSecretAddress, isSecretName } from './secrets.ts'
 import { textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 
@@ -85,6 +86,33 @@ export class Draft {
     const given = textOf(node) ?? ''
     const variable = this.#variableOf(given)
     return this.variable(variable ?? this.keep(given, wanted))
+  }
+
+  /** A value of a name, such as that of a header: as a variable, unless it is plainly no secret. */
+  hidden(node: Node, name: string, wanted: string): string {
+    const given = textOf(node) ?? ''
+    const isOpen = given === '' || (!isSecretName(name) && isHarmless(given))
+    return isOpen ? this.text(node) : this.secret(node, wanted)
+  }
+
+  /** An address: as a variable if it has credentials. */
+  address(node: Node, wanted: string): string {
+    return isSecretAddress(textOf(node) ?? '') ? this.secret(node, wanted) : this.text(node)
+  }
+
+  /** Arguments of a program. Those that follow the name of a secret, or may be one, become variables. */
+  words(nodes: readonly Node[], wanted: string): readonly string[] {
+    return nodes.map((node, index) => {
+      const given = textOf(node) ?? ''
+      const [, before = '', name = '', value = ''] = /^((-{0,2}[\w-]+)=)(.+)$/s.exec(given) ?? []
+      if (before !== '') {
+        const isOpen = !isSecretName(name) && isHarmless(value)
+        return before + (isOpen ? escaped(value) : this.variable(this.keep(value, `${wanted}_${name}`)))
+      }
+      if (/^-{1,2}[a-z][a-z-]*$/i.test(given)) return this.text(node)
+      const option = textOf(nodes[index - 1]) ?? ''
+      return this.hidden(node, option.startsWith('-') ? option : '', `${wanted}_argument`)
+    })
   }
 
   /** Puts a secret into `.env`. Returns its variable, which is the same for the same secret. */

@@ -2,6 +2,7 @@ import type { Json } from '../../engine/index.ts'
 import { escaped } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import type { Report } from './report.ts'
+import { isSecretAddress } from './secrets.ts'
 import { itemsOf, membersOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 import { addressFor, vendors } from './vendors.ts'
@@ -60,7 +61,7 @@ export function providerFor(
   const address = textOf(given.address)
   if (given.address && address !== undefined) {
     const url = draft.isVariable(given.address) ? draft.text(given.address) : written(vendor, address, draft)
-    if (url.startsWith('${') && !draft.isVariable(given.address))
+    if (url.startsWith('${') && !draft.isVariable(given.address) && !isSecretAddress(address))
       report.changed(
         given.address,
         'is no address that starts with http:// or https://: set its variable',
@@ -99,7 +100,8 @@ function isVersion(text: string, isVariable: boolean): boolean {
 function written(vendor: string, given: string, draft: Draft): string {
   const address = addressOf(vendor, given)
   const isAddress = ['http:', 'https:'].includes(URL.parse(address)?.protocol ?? '')
-  return isAddress ? escaped(address) : draft.unset(`${vendor}_base_url`)
+  if (!isAddress) return draft.unset(`${vendor}_base_url`)
+  return isSecretAddress(address) ? draft.variable(draft.keep(address, `${vendor}_base_url`)) : escaped(address)
 }
 
 function addressOf(vendor: string, given: string): string {

@@ -4,6 +4,7 @@ import { escaped } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import { PriceList, isPrice, pricePlace } from './pricing.ts'
 import type { Report } from './report.ts'
+import { isSecretAddress } from './secrets.ts'
 import { isEmpty, itemsOf, membersOf, numberOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 import { addressFor, unspokenBecause, upstreamName, vendorOf, vendors } from './vendors.ts'
@@ -200,8 +201,7 @@ class ProviderReader {
         )
       }
       this.#report.mapped(node, 'providers[].base_url')
-      const isSecret = url.username !== '' || url.password !== '' || url.search !== ''
-      this.#record['base_url'] = isSecret
+      this.#record['base_url'] = isSecretAddress(address)
         ? this.#draft.variable(this.#draft.keep(address, this.#word('base_url')))
         : escaped(address)
     }
@@ -274,7 +274,7 @@ class ProviderReader {
         if (!/^[\w!#$%&*+.^`|~-]+$/.test(name) || node.kind !== 'leaf' || !headerText.test(node.text))
           this.#report.lost(node, 'is no header')
         else {
-          headers[name] = isSecretName(name) ? this.#draft.secret(node, this.#word(name)) : this.#draft.text(node)
+          headers[name] = this.#draft.hidden(node, name, this.#word(name))
           this.#report.mapped(node, 'providers[].headers')
         }
       }
@@ -299,11 +299,6 @@ class ProviderReader {
     }
     if (Object.keys(timeouts).length > 0) this.#record['timeouts'] = timeouts
   }
-}
-
-/** Whether the value of a field or header of this name is a secret. */
-export function isSecretName(name: string): boolean {
-  return /key|token|password|passwd|secret|auth|credential|cookie/i.test(name)
 }
 
 /** A number of seconds as a duration; undefined: it is none. */

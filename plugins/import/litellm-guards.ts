@@ -2,6 +2,7 @@ import type { Json } from '../../engine/index.ts'
 import { escaped, freeName } from './draft.ts'
 import type { Draft } from './draft.ts'
 import type { Report } from './report.ts'
+import { isSecretAddress } from './secrets.ts'
 import { at, flagOf, isEmpty, itemsOf, membersOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 
@@ -69,7 +70,10 @@ function readGuard(
     else if (key === 'guardrail_name') report.mapped(node, place('name'))
     else if (key === 'guardrail') report.changed(node, advice, place('kind'), 'limit')
     else if (node === address) {
-      record['url'] = escaped(textOf(node) ?? '')
+      const given = textOf(node) ?? ''
+      record['url'] = isSecretAddress(given)
+        ? secret(node, 'url').replace(/\}$/, () => `${URL.parse(given)?.origin ?? 'http://127.0.0.1'}/}`)
+        : escaped(given)
       report.mapped(node, place('url'))
     } else if (key === 'mode') readModes(node, record, report)
     else if (key === 'default_on') report.mapped(node, place('default'))

@@ -1,7 +1,7 @@
 import type { Json } from '../../engine/index.ts'
 import { escaped, freeName } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { isSecretName, secondsAsDuration, textsIn } from './litellm-deployment.ts'
+import { secondsAsDuration, textsIn } from './litellm-deployment.ts'
 import type { Report } from './report.ts'
 import { at, isEmpty, itemsOf, membersOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
@@ -58,11 +58,11 @@ function readProgram({ name, entry, record, draft, report }: Server): void {
     report.mapped(command, `${place}.command`)
   }
   const args = itemsOf(at(entry, 'args'))
-  if (args.length > 0) record['arguments'] = args.map((one) => draft.text(one))
+  if (args.length > 0) record['arguments'] = draft.words(args, name)
   args.forEach((one) => report.mapped(one, `${place}.arguments`))
   const environment = membersOf(at(entry, 'env')).map(([variable, node]) => {
     report.mapped(node, `${place}.environment`)
-    return [variable, isSecretName(variable) ? draft.secret(node, `${name}_${variable}`) : draft.text(node)] as const
+    return [variable, draft.hidden(node, variable, `${name}_${variable}`)] as const
   })
   if (environment.length > 0) record['environment'] = Object.fromEntries(environment)
   const transport = at(entry, 'transport')
@@ -75,16 +75,14 @@ function readAddress({ name, entry, record, draft, report }: Server, auth: strin
   const transport = at(entry, 'transport')
   if (transport) report.mapped(transport, `${place}.transport`)
   if (url) {
-    const address = URL.parse(textOf(url) ?? '')
-    const isSecret = address !== null && (address.search !== '' || address.username !== '')
-    record['url'] = isSecret ? draft.secret(url, `${name}_url`) : draft.text(url)
+    record['url'] = draft.address(url, `${name}_url`)
     if (transport) report.mapped(url, `${place}.url`)
     else report.changed(url, 'it is spoken to over Streamable HTTP', `${place}.url`)
   }
   const headers: Record<string, Json> = {}
   for (const field of ['static_headers', 'headers'])
     for (const [header, node] of membersOf(at(entry, field))) {
-      headers[header] = isSecretName(header) ? draft.secret(node, `${name}_${header}`) : draft.text(node)
+      headers[header] = draft.hidden(node, header, `${name}_${header}`)
       report.mapped(node, `${place}.headers`)
     }
   readAuth({ name, entry, record, draft, report }, auth, headers)

@@ -1,0 +1,33 @@
+/** Whether the value of a field, header, variable or option of this name is a secret. */
+export function isSecretName(name: string): boolean {
+  return /key|token|passw|passphrase|pwd|secret|auth|credential|cookie|signature|(?:^|[^a-z])pat$/i.test(name)
+}
+
+/** Words that services begin their keys with. */
+const keyBegin =
+  /(?:^|[^A-Za-z0-9])(?:(?:sk|pk|rk|gh[oprsu]|github_pat|glpat|xox[abeprs]|hf|gsk|xai|pplx|shpat|whsec|npm|pat|tvly)[-_][A-Za-z0-9]|AKIA[A-Z0-9]|AIza|eyJ\w)/
+/** Credentials as headers and settings have them. */
+const credential =
+  /\b(?:bearer|basic|digest|token|api-?key)\s+\S|:\/\/[^/]*@|[-_a-z](?:key|token|secret|password|pwd)["']?\s*[=:]/i
+/** Parts of a text that say what they are: numbers, words, `camelCase`, short codes such as `v1` or `30s`. */
+const plainPart = /^(?:\d{1,8}|[A-Z]{1,24}|(?=.{1,24}$)[A-Za-z][a-z]*(?:[A-Z][a-z]{2,})*|[A-Za-z\d]{1,6})$/
+
+/** Whether an address has credentials: a user, a query, or a part of its path that nobody can guess. */
+export function isSecretAddress(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null) return credential.test(text) || keyBegin.test(text)
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return true
+  return keyBegin.test(url.pathname) || url.pathname.split(/[^A-Za-z0-9]+/).some(isRandom)
+}
+
+/** Whether a text is plainly no secret, so that it may stand in a file that others read. */
+export function isHarmless(text: string): boolean {
+  if (text.length > 128 || keyBegin.test(text) || credential.test(text)) return false
+  if (text.includes('://') && isSecretAddress(text)) return false
+  const digits = text.replaceAll(/\D/g, '').length
+  return digits <= 12 && text.split(/[\s\-_./:,@+]+/).every((part) => part === '' || plainPart.test(part))
+}
+
+function isRandom(part: string): boolean {
+  return part.length >= 32 || (part.length >= 12 && /\d/.test(part) && /[A-Za-z]/.test(part))
+}
