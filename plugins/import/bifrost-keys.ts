@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Budget, Json, RateLimit } from '../../engine/index.ts'
+import type { Budget, Json, JsonObject, RateLimit } from '../../engine/index.ts'
 import { duration, isDuration } from '../../engine/kit.ts'
 import { freeName } from './draft.ts'
 import type { Draft } from './draft.ts'
@@ -9,15 +9,25 @@ import type { Report } from './report.ts'
 import { at, flagOf, isEmpty, itemsOf, leavesOf, numberOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 
+/** What is known of a configuration before its keys are read. */
+interface Known {
+  readonly draft: Draft
+  readonly report: Report
+  /** Servers by the names and the ids that Bifrost has for them. */
+  readonly servers: ReadonlyMap<string, JsonObject>
+}
+
 /** The virtual keys of a configuration of Bifrost. */
 export class VirtualKeys {
   readonly #root: Node
   readonly #draft: Draft
   readonly #report: Report
+  readonly #servers: Known['servers']
   readonly #keys: TakenKey[] = []
 
-  constructor(root: Node, { draft, report }: { readonly draft: Draft; readonly report: Report }) {
+  constructor(root: Node, { draft, report, servers }: Known) {
     this.#root = root
+    this.#servers = servers
     this.#draft = draft
     this.#report = report
   }
@@ -55,9 +65,12 @@ export class VirtualKeys {
     }
     names.add(name)
     const models = this.#modelsOf(entry, isFirstVersion)
-    const isOff = flagOf(at(entry, 'is_active')) === false
     const budget = this.#budgetOf(entry)
-    const rateLimit = this.#rateLimitOf(entry)
+    const limit = this.#rateLimitOf(entry)
+    const rateLimit = limit === 'none' ? undefined : limit
+    if (limit === 'none') this.#report.keys.disabled.push(name)
+    const isOff = flagOf(at(entry, 'is_active')) === false || limit === 'none'
+    const servers = this.#serversOf(entry, isFirstVersion)
     for (const field of ['name', 'value', 'is_active']) {
       const node = at(entry, field)
       if (node) this.#report.mapped(node, 'api_keys')
@@ -74,8 +87,6 @@ export class VirtualKeys {
       tags[field.replace('_id', '')] = id.slice(0, 256)
       this.#report.changed(node, 'its budget and its limits are not kept', 'api_keys[].tags', 'limit')
     }
-    for (const one of itemsOf(at(entry, 'mcp_configs')))
-      this.#report.lost(one, 'list the servers of the key: mcp_servers')
     const fields = {
       ...(models === undefined ? {} : { models: [...models] }),
       ...(budget === undefined ? {} : { budget }),
@@ -86,6 +97,7 @@ export class VirtualKeys {
         name,
         key: this.#draft.text(value),
         ...(fields as Record<string, Json>),
+        ...(servers === undefined ? {} : { mcp_servers: servers }),
         ...(rateLimit === undefined ? {} : { rate_limit: rateLimit as unknown as Json }),
         ...(isOff ? { disabled: true } : {}),
       })
@@ -95,6 +107,7 @@ export class VirtualKeys {
       fields: {
         name,
         ...fields,
+        ...(servers === undefined ? {} : { mcpServers: servers }),
         ...(rateLimit === undefined ? {} : { rateLimit }),
         ...(isOff ? { disabled: true } : {}),
       },
@@ -150,6 +163,34 @@ export class VirtualKeys {
     return [...found]
   }
 
+  /** The servers that a virtual key may use; undefined: as usual. */
+  #serversOf(entry: Node, isFirstVersion: boolean): readonly string[] | undefined {
+    const configs = itemsOf(at(entry, 'mcp_configs'))
+    if (configs.length === 0) return isFirstVersion || this.#servers.size === 0 ? undefined : []
+    const found = new Set<string>()
+    for (const config of configs) {
+      const known = ['mcp_client_name', 'mcp_client_id', 'client_name', 'name'].flatMap(
+        (field) => textOf(at(config, field)) ?? [],
+      )
+      const server = known.map((one) => this.#servers.get(one)).find((one) => one !== undefined)
+      const tools = itemsOf(at(config, 'tools_to_execute')).flatMap((one) => textOf(one) ?? [])
+      const { allow } = (server?.['tools'] ?? {}) as { readonly allow?: readonly string[] }
+      const isAll = tools.includes('*') || allow?.every((tool) => tools.includes(tool)) === true
+      if (server === undefined) this.#report.lost(config, 'there is no such server', 'client')
+      else if (isAll) {
+        found.add(server['name'] as string)
+        this.#report.mapped(config, 'api_keys[].mcp_servers')
+      } else if (tools.length === 0) this.#report.mapped(config, 'api_keys[].mcp_servers')
+      else
+        this.#report.lost(
+          config,
+          'keys use all tools of a server: mcp_servers, and tools.allow of the server',
+          'client',
+        )
+    }
+    return [...found]
+  }
+
   /** What a virtual key has of its own, or refers to. */
   #of(entry: Node, one: string, list: string): readonly Node[] {
     const reference = at(entry, `${one}_id`)
@@ -190,7 +231,8 @@ export class VirtualKeys {
     return { usd: Number(Math.max(0, usd).toFixed(6)), period }
   }
 
-  #rateLimitOf(entry: Node): RateLimit | undefined {
+  /** `none`: it may send nothing at all. */
+  #rateLimitOf(entry: Node): RateLimit | 'none' | undefined {
     const [limit, ...others] = this.#of(entry, 'rate_limit', 'rate_limits')
     for (const other of others) this.#report.lost(other, 'keys have one limit', 'limit')
     const read = (kind: 'request' | 'token') => {
@@ -199,7 +241,14 @@ export class VirtualKeys {
       return { most, number: numberOf(most), reset, period: spanOf(textOf(reset)) }
     }
     const [requests, tokens] = [read('request'), read('token')]
-    const parts = [requests, tokens].filter(({ number }) => number !== undefined && number >= 1)
+    const nothing = [requests, tokens].find(({ number }) => number !== undefined && number < 1)
+    if (nothing?.most) {
+      this.#report.changed(nothing.most, 'disabled: it might send no request', 'api_keys[].disabled', 'client')
+      for (const leaf of limit === undefined ? [] : leavesOf(limit))
+        if (!this.#report.has(leaf)) this.#report.default(leaf, 'the key is disabled')
+      return 'none'
+    }
+    const parts = [requests, tokens].filter(({ number }) => number !== undefined)
     const [first] = parts
     for (const field of [
       'id',

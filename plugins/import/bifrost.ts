@@ -1,4 +1,4 @@
-import type { Json } from '../../engine/index.ts'
+import type { Json, JsonObject } from '../../engine/index.ts'
 import { VirtualKeys } from './bifrost-keys.ts'
 import { Draft, freeName } from './draft.ts'
 import { providerFor, reserve, vendorNamed } from './foreign.ts'
@@ -58,6 +58,8 @@ class BifrostReader {
   readonly draft = new Draft(bifrostVariable)
   readonly report = new Report()
   readonly keys: TakenKey[] = []
+  /** Servers by the names and the ids that Bifrost has for them. */
+  readonly servers = new Map<string, JsonObject>()
   readonly #root: Node
   #isWeighted = false
 
@@ -76,8 +78,8 @@ class BifrostReader {
       else for (const place of model.places) delete place.weight
     }
     if (this.#isWeighted) this.draft.set('provider_selection.strategy', 'weighted')
-    this.keys.push(...new VirtualKeys(this.#root, this).read())
     for (const server of itemsOf(at(this.#root, 'mcp', 'client_configs'))) this.#readServer(server)
+    this.keys.push(...new VirtualKeys(this.#root, this).read())
     for (const [section, [advice, isLimit]] of Object.entries(lostSections)) {
       const node = at(this.#root, section)
       if (node && !isEmpty(node)) this.report.lost(node, advice, isLimit === true ? 'limit' : undefined)
@@ -169,10 +171,10 @@ class BifrostReader {
         accessKey: given(at(bedrock, 'access_key')),
         secretKey: given(at(bedrock, 'secret_key')),
         sessionToken: given(at(bedrock, 'session_token')),
+        isOff: flagOf(at(key, 'enabled')) === false,
       },
       this,
     )
-    if (flagOf(at(key, 'enabled')) === false) provider.record['enabled'] = false
     const weightNode = at(key, 'weight')
     const weight = numberOf(weightNode) ?? 1
     if (weightNode) this.report.mapped(weightNode, 'models[].deployments[].weight')
@@ -232,7 +234,13 @@ class BifrostReader {
     } else return this.report.lost(entry, 'its transport is not spoken; use the address of its MCP endpoint', 'client')
     for (const field of ['name', 'connection_type']) {
       const node = at(entry, field)
-      if (node) this.report.mapped(node, 'mcp_servers[]')
+      if (node && field === 'name' && textOf(node) !== name)
+        this.report.changed(node, `clients call it "${name}"`, 'mcp_servers[].name', 'client')
+      else if (node) this.report.mapped(node, 'mcp_servers[]')
+    }
+    for (const field of ['id', 'client_id', 'name']) {
+      const known = textOf(at(entry, field))
+      if (known !== undefined) this.servers.set(known, record)
     }
     const tools = at(entry, 'tools_to_execute')
     const allowed = itemsOf(tools).flatMap((one) => textOf(one) ?? [])

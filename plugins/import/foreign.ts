@@ -46,6 +46,8 @@ export interface Connection {
   readonly version?: Node | undefined
   readonly headers?: Readonly<Record<string, Json>>
   readonly total?: string | undefined
+  /** Whether it is not to be asked. */
+  readonly isOff?: boolean
 }
 
 /** The provider of a connection, made if there is none. */
@@ -89,6 +91,8 @@ export function providerFor(
     record['api_version'] = draft.text(given.version)
   if (given.headers && Object.keys(given.headers).length > 0) record['headers'] = given.headers
   if (given.total !== undefined) record['timeouts'] = { total: given.total }
+  // One that is off has a record of its own.
+  if (given.isOff === true) record['enabled'] = false
   return draft.provider(vendor, record)
 }
 
