@@ -1,9 +1,13 @@
-import { resolve } from 'node:path'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Refusal } from '../../engine/index.ts'
 import type { CommandOutput } from '../../engine/index.ts'
 import type { Draft } from './draft.ts'
 import type { Report } from './report.ts'
 import { Unreadable } from './tree.ts'
 import { filesOf, put, writeAll } from './write.ts'
+import type { Files } from './write.ts'
 
 /** What was read of another gateway. */
 export interface Imported {
@@ -34,8 +38,9 @@ export async function outcome(
   try {
     const { draft, report, product, from, store } = await read()
     const folder = resolve(output.folder, out)
+    const files = filesOf(draft, from)
+    await checkFiles(files, draft.environment, output)
     if (!isDry) {
-      const files = filesOf(draft, from)
       // Whether the report would replace another one is asked before anything is written.
       const title = `Import from ${product}`
       await writeAll(
@@ -45,7 +50,12 @@ export async function outcome(
         force,
       )
       if (store) {
-        await store(folder)
+        // What is lost has to be known, even if the keys cannot be stored.
+        await put(resolve(folder, reportFile), report.markdown(title))
+        await store(folder).catch((error: unknown) => {
+          if (!(error instanceof Refusal)) throw error
+          throw new Unreadable(`the keys were not stored: ${error.message}`)
+        })
         await put(resolve(folder, reportFile), report.markdown(title))
       }
     }
@@ -55,6 +65,28 @@ export async function outcome(
     if (!(error instanceof Unreadable)) throw error
     output.error(`sluice: ${error.message}`)
     return 1
+  }
+}
+
+/** Checks files before they are written. Rejects with `Unreadable`, which has the findings. */
+async function checkFiles(
+  files: Files,
+  variables: ReadonlyMap<string, string>,
+  { inFolder }: CommandOutput,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-import-'))
+  try {
+    for (const [path, text] of files) await put(join(folder, path), text)
+    await inFolder(folder, [], async () => undefined, {
+      ...Object.fromEntries(variables),
+      DATABASE_URL: `sqlite:${join(folder, 'data', 'sluice.db')}`,
+      REDIS_URL: '',
+    })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Unreadable(`the result would not pass "sluice check", so nothing was written:\n${error.message}`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { isBifrostSection } from '../../../plugins/import/bifrost.ts'
 import { isPortkeySection } from '../../../plugins/import/portkey.ts'
@@ -126,6 +127,47 @@ describe('plugins/import: portkey and bifrost', () => {
       imported: 0,
       skipped: 4,
     })
+  })
+
+  it('gives virtual keys of Bifrost no more servers and requests than they had', async () => {
+    const { report } = await imported('bifrost', 'narrow')
+    expect(report.keys).to.deep.include({ imported: 3, disabled: ['stopped'] })
+    const database = new Sqlite(join(folder(), 'data/sluice.db'), { readonly: true })
+    const rows = database.prepare('select name, mcp_servers, disabled from api_keys order by name').all()
+    database.close()
+    expect(rows).to.deep.equal([
+      { name: 'open', mcp_servers: '["open"]', disabled: 0 },
+      { name: 'some', mcp_servers: '["two-words"]', disabled: 0 },
+      { name: 'stopped', mcp_servers: '[]', disabled: 1 },
+    ])
+  })
+
+  it('writes nothing, and stores no key, if the result would not pass its check', async () => {
+    const server = { name: 's', connection_type: 'http', connection_string: 'https://mcp.example.com/mcp' }
+    await here.write(
+      'wrong.json',
+      JSON.stringify({
+        providers: { openai: { keys: [] } },
+        mcp: { client_configs: [{ ...server, tools_to_execute: ['x'.repeat(300)] }] },
+        governance: { virtual_keys: [{ id: 'vk', value: 'sk-bf-canary-00000021' }] },
+      }),
+    )
+    for (const words of [[], ['--dry-run']]) {
+      const { status, error } = await here.run('import', 'bifrost', 'wrong.json', '--out', 'new', ...words)
+      expect(status).to.equal(1)
+      expect(error.join('\n')).to.match(
+        /^sluice: the result would not pass "sluice check", so nothing was written:\nconfig\/sluice\.yaml:\d+:/,
+      )
+      expect(readdirSync(here.folder)).to.not.include('new')
+    }
+  })
+
+  it('has written the report, if the keys cannot be stored', async () => {
+    const words = ['import', 'bifrost', join(samplesOf('bifrost'), 'narrow.json'), '--out', 'new']
+    await here.write('new/.env', 'DATABASE_URL=mysql://none')
+    const { status, error } = await here.run(...words)
+    expect([status, error[0]?.split(':', 2)]).to.deep.equal([1, ['sluice', ' the keys were not stored']])
+    expect(readFileSync(join(folder(), 'import-report.md'), 'utf8')).to.include('# Import from Bifrost')
   })
 
   for (const product of Object.keys(sections))
