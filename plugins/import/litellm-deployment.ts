@@ -2,7 +2,8 @@ import type { Json } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
 import { escaped } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
-import { PriceList, isPrice, pricePlace } from './pricing.ts'
+import { PriceList, isPrice, priceIn, pricePlace } from './pricing.ts'
+import type { Price } from './pricing.ts'
 import type { Report } from './report.ts'
 import { isSecretAddress } from './secrets.ts'
 import { isEmpty, itemsOf, membersOf, numberOf, textOf } from './tree.ts'
@@ -129,10 +130,18 @@ function readRest(key: string, node: Node, prices: PriceList, report: Report): v
 export function readPrice(key: string, node: Node, prices: PriceList, report: Report): void {
   const place = pricePlace(key)
   if (place === undefined) return report.lost(node, 'there is no such price; the usual one counts')
-  const added = prices.add(node, place)
-  if (added === undefined) return report.lost(node, 'is no amount of money')
-  if (added.exact) return report.mapped(node, `models[].${added.to}`)
-  report.changed(node, 'prices have at most nine decimals', `models[].${added.to}`)
+  const price = priceIn(node, place)
+  if (price === undefined) return report.lost(node, 'is no amount of money')
+  if (price.exact) report.mapped(node, price.to)
+  else report.changed(node, 'prices have at most nine decimals', price.to)
+  addPrice(price, prices, report)
+}
+
+/** Adds a price to a list, and tells of the one that does not count any more. */
+export function addPrice(price: Price, prices: PriceList, report: Report): void {
+  const { kept, cheaper } = prices.add(price) ?? {}
+  if (kept && cheaper)
+    report.changed(cheaper.node, `a model has one price: the dearer one counts, ${kept.value}`, cheaper.to)
 }
 
 /** Reads what says where a deployment is and how to speak to it. */

@@ -2,9 +2,9 @@ import type { Json } from '../../engine/index.ts'
 import { isPattern } from '../../engine/kit.ts'
 import { escaped, freeName } from './draft.ts'
 import type { Draft, DraftModel, DraftPlace } from './draft.ts'
-import { noLimits, readDeployment, readPrice, textsIn } from './litellm-deployment.ts'
+import { addPrice, noLimits, readDeployment, readPrice, textsIn } from './litellm-deployment.ts'
 import type { Deployment } from './litellm-deployment.ts'
-import { isPrice } from './pricing.ts'
+import { PriceList, isPrice } from './pricing.ts'
 import type { Report } from './report.ts'
 import { at, flagOf, isEmpty, itemsOf, membersOf, numberOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
@@ -56,6 +56,9 @@ export class LitellmModels {
   readonly #groups = new Map<string, Set<string>>()
   readonly #credentials = new Map<string, Node>()
   readonly #entries = new Map<string, Entry[]>()
+  readonly #prices = new Map<string, PriceList>()
+  /** Where the facts of models stand, by their names and fields. */
+  readonly #facts = new Map<string, Node>()
   #isUnopened: IsUnopened = () => false
 
   constructor(draft: Draft, report: Report) {
@@ -185,8 +188,11 @@ export class LitellmModels {
     else this.#report.changed(nameNode, `clients call it "${name}"`, 'models[].name', 'client')
     const model = this.#draft.model(name)
     this.#readInfo(at(entry, 'model_info'), model, deployment)
-    const { value: pricing } = deployment.prices
-    if (pricing !== undefined) model.fields['pricing'] ??= pricing
+    const prices = this.#prices.get(name) ?? new PriceList()
+    this.#prices.set(name, prices)
+    for (const price of deployment.prices.all) addPrice(price, prices, this.#report)
+    const { value: pricing } = prices
+    if (pricing !== undefined) model.fields['pricing'] = pricing
     this.#needs(deployment, at(entry, 'model_info', 'mode'), model)
     this.#addPlace(entry, model, { deployment, parameters })
   }
@@ -238,8 +244,20 @@ export class LitellmModels {
 
   #readFact(key: string, node: Node, model: DraftModel): void {
     const keep = (field: string, value: Json) => {
-      model.fields[field] ??= value
+      const before = model.fields[field]
       this.#report.mapped(node, `models[].${field}`)
+      const fact = `${model.name}\n${field}`
+      const wider = before !== undefined && isNarrower(value, before) ? this.#facts.get(fact) : node
+      if (before === undefined || wider !== node) {
+        model.fields[field] = value
+        this.#facts.set(fact, node)
+      }
+      if (before !== undefined && before !== value && wider)
+        this.#report.changed(
+          wider,
+          `a model has one value: ${field === 'description' ? 'the first' : 'the narrower'} one counts`,
+          `models[].${field}`,
+        )
     }
     const tokens = numberOf(node)
     const isTokens = tokens !== undefined && Number.isInteger(tokens) && tokens > 0 && tokens <= 1_000_000_000
@@ -325,6 +343,12 @@ export class LitellmModels {
       }
     }
   }
+}
+
+/** Whether a fact of a model promises less than another. */
+function isNarrower(one: Json, other: Json): boolean {
+  if (typeof one === 'number' && typeof other === 'number') return one < other
+  return one === false && other === true
 }
 
 function round(value: number): number {

@@ -15,7 +15,6 @@ const prices: Readonly<Record<string, readonly [field: string, places: number]>>
   output_cost_per_image_token: ['output_image', 6],
   input_cost_per_second: ['seconds', 0],
   output_cost_per_image: ['images', 0],
-  input_cost_per_image: ['images', 0],
   input_cost_per_character: ['characters', 6],
   input_cost_per_query: ['requests', 0],
 }
@@ -59,26 +58,53 @@ export function shifted(text: string, places: number): { readonly value: number;
   return value > 1_000_000_000 ? undefined : { value, exact: decimals.length <= 9 }
 }
 
-/** Gathers the prices of a model. */
-export class PriceList {
-  readonly #usual: Record<string, Json> = {}
-  readonly #tiers = new Map<number, Record<string, Json>>()
+/** A price, and where it stands in both configurations. */
+export interface Price {
+  readonly field: string
+  /** From how many tokens of input on it counts. */
+  readonly above?: number
+  readonly value: number
+  readonly node: Node
+  readonly to: string
+}
 
-  /** Adds a price. Returns where it stands, and whether it is exact; undefined: it is no amount. */
-  add(node: Node, { field, places, above }: PricePlace): { readonly to: string; readonly exact: boolean } | undefined {
-    const price = shifted(node.text, places)
-    if (price === undefined) return undefined
-    const tier = above === undefined ? this.#usual : (this.#tiers.get(above) ?? {})
-    if (above !== undefined) this.#tiers.set(above, tier)
-    tier[field] ??= price.value
-    return { to: above === undefined ? `pricing.${field}` : `pricing.tiers.${field}`, exact: price.exact }
+/** A price of LiteLLM, and whether it is exact; undefined: it is no amount. */
+export function priceIn(node: Node, { field, places, above }: PricePlace): (Price & { exact: boolean }) | undefined {
+  const price = shifted(node.text, places)
+  if (price === undefined) return undefined
+  const to = above === undefined ? `models[].pricing.${field}` : `models[].pricing.tiers.${field}`
+  return { field, ...(above === undefined ? {} : { above }), node, to, ...price }
+}
+
+/** Gathers the prices of a model. Of two that differ, the dearer one counts. */
+export class PriceList {
+  readonly #prices = new Map<string, Price>()
+
+  /** Adds a price. Returns the cheaper one, which does not count, and the one that does. */
+  add(price: Price): { readonly kept: Price; readonly cheaper: Price } | undefined {
+    const key = `${price.above ?? ''} ${price.field}`
+    const before = this.#prices.get(key)
+    const [kept, cheaper] = before && before.value > price.value ? [before, price] : [price, before]
+    this.#prices.set(key, kept)
+    return cheaper === undefined || cheaper.value === kept.value ? undefined : { kept, cheaper }
+  }
+
+  get all(): readonly Price[] {
+    return [...this.#prices.values()]
   }
 
   /** The field `pricing` of the model; undefined: there is no price. */
   get value(): Json | undefined {
-    const tiers = [...this.#tiers].toSorted(([one], [other]) => one - other)
-    if (Object.keys(this.#usual).length + tiers.length === 0) return undefined
-    const long = tiers.map(([above, fields]) => ({ above_input_tokens: above, ...fields }))
-    return { ...this.#usual, ...(long.length > 0 ? { tiers: long } : {}) }
+    if (this.#prices.size === 0) return undefined
+    const usual: Record<string, Json> = {}
+    const tiers = new Map<number, Record<string, Json>>()
+    for (const { field, above, value } of this.all) {
+      const place = above === undefined ? usual : (tiers.get(above) ?? {})
+      if (above !== undefined) tiers.set(above, place)
+      place[field] = value
+    }
+    const ordered = [...tiers].toSorted(([one], [other]) => one - other)
+    const long = ordered.map(([above, fields]) => ({ above_input_tokens: above, ...fields }))
+    return { ...usual, ...(long.length > 0 ? { tiers: long } : {}) }
   }
 }
