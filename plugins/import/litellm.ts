@@ -163,6 +163,12 @@ function readMasterKey(node: Node, asKey: boolean, { draft, report }: Reading): 
       undefined,
       'client',
     )
+  if (!draft.isVariable(node) && !/^[\x21-\x7e]{8,256}$/.test(textOf(node) ?? ''))
+    return report.lost(
+      node,
+      'an API key has 8 to 256 characters without spaces: make one with "sluice key create"',
+      'client',
+    )
   draft.apiKeys.push({ name: 'litellm-master-key', key: draft.secret(node, 'LITELLM_MASTER_KEY') })
   report.changed(node, 'it is an API key that may use every model, and administers nothing', 'api_keys[]', 'client')
 }

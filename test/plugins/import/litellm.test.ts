@@ -173,6 +173,19 @@ describe('plugins/import: litellm', () => {
     }
   })
 
+  it('makes no key of a master key that none can have', async () => {
+    await here.write('short.yaml', 'general_settings: { master_key: short }')
+    const { status, out } = await here.run(
+      ...['import', 'litellm', 'short.yaml', '--out', 'new', '--master-key-as-key', '--json'],
+    )
+    expect(status).to.equal(3)
+    const [item] = (JSON.parse(out.join('\n')) as ShownReport).items
+    expect([item?.status, item?.advice]).to.deep.equal([
+      'lost',
+      'an API key has 8 to 256 characters without spaces: make one with "sluice key create"',
+    ])
+  })
+
   const wrong: readonly (readonly [what: string, text: string | undefined, said: RegExp])[] = [
     ['is missing', undefined, /^sluice: bad\.yaml cannot be read: ENOENT$/],
     ['is not YAML', 'model_list:\n  - {api_key: canary-1\n}}', /^sluice: bad\.yaml:\d+ is not valid YAML \([A-Z_]+\)$/],
