@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { CommandOutput, Services } from '../../engine/index.ts'
 import type { Report } from './report.ts'
@@ -11,15 +11,17 @@ export type TakenKey = Parameters<Services['api_keys']['take']>[0][number]
 /** The database of the gateway in a folder. */
 export async function targetOf(folder: string, { environment }: CommandOutput): Promise<string> {
   const own = parseEnv((await textAt(join(folder, '.env'))) ?? '')
-  return environment['DATABASE_URL'] || own['DATABASE_URL'] || `sqlite:${join(folder, 'data', 'sluice.db')}`
+  const given = environment['DATABASE_URL'] || own['DATABASE_URL'] || 'sqlite:data/sluice.db'
+  // The gateway will run in the folder.
+  return given.replace(/^sqlite:(?!:)(.+)$/s, (_all, path: string) => `sqlite:${resolve(folder, path)}`)
 }
 
 /** Tells what storing the keys would do. */
 export async function foresee(target: string, keys: readonly TakenKey[], report: Report): Promise<void> {
   const known = await knownHashes(target)
-  const fresh = keys.filter(({ hash }) => !known.has(hash))
-  report.keys.imported += fresh.length
-  report.keys.skipped += keys.length - fresh.length
+  const fresh = new Set(keys.map(({ hash }) => hash).filter((hash) => !known.has(hash)))
+  report.keys.imported += fresh.size
+  report.keys.skipped += keys.length - fresh.size
 }
 
 /** The hashes of keys in the database of the gateway, which is only read. */

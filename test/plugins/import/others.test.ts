@@ -129,6 +129,27 @@ describe('plugins/import: portkey and bifrost', () => {
     })
   })
 
+  it('foresees what is stored in a database whose address is relative to the folder', async () => {
+    const environment = { DATABASE_URL: 'sqlite:data/own.db' }
+    const words = ['import', 'bifrost', join(samplesOf('bifrost'), 'governance.json'), '--out', 'new', '--json']
+    const keysOf = async (...more: string[]) =>
+      (JSON.parse((await here.run([...words, ...more], environment)).out.join('\n')) as ShownReport).keys
+    const foreseen = await keysOf('--dry-run')
+    expect(await keysOf()).to.deep.equal(foreseen)
+    expect(readdirSync(join(folder(), 'data'))).to.include('own.db')
+    expect(await keysOf('--dry-run')).to.deep.include({ imported: 0, skipped: 4 })
+  })
+
+  it('tells of places of Bifrost beyond those that a model can have', async () => {
+    const keys = Array.from({ length: 18 }, (_, at) => ({ value: `env.KEY_${at}`, models: ['gpt-4o'], weight: 1 }))
+    await here.write('many.json', JSON.stringify({ providers: { openai: { keys } } }))
+    const { out } = await here.run('import', 'bifrost', 'many.json', '--out', 'new', '--json')
+    const { items } = JSON.parse(out.join('\n')) as ShownReport
+    expect(items.filter(({ status }) => status === 'lost').map(({ path, advice }) => [path, advice])).to.deep.equal(
+      [16, 17].map((at) => [`providers.openai.keys[${at}].models`, 'a model has at most 16 places']),
+    )
+  })
+
   it('gives virtual keys of Bifrost no more servers and requests than they had', async () => {
     const { report } = await imported('bifrost', 'narrow')
     expect(report.keys).to.deep.include({ imported: 3, disabled: ['stopped'] })
