@@ -35,6 +35,19 @@ interface Client {
   end(): Promise<void>
 }
 
+/** Columns by which rows are ordered, so that the same database gives the same files. */
+const orders = [
+  'created_at',
+  'token',
+  'model_id',
+  'credential_name',
+  'budget_id',
+  'team_id',
+  'project_id',
+  'user_id',
+  'organization_id',
+  'param_name',
+] as const
 const patience = 10_000
 const mostRows = 200_000
 
@@ -98,7 +111,11 @@ export function readDatabase(url: string): Promise<LitellmDatabase> {
         return type.startsWith('timestamp') ? `${quoted}::text as ${quoted}` : quoted
       })
       if (list.length === 0) return []
-      const { rows } = await client.query(`select ${list.join(', ')} from ${from(table)} limit ${mostRows + 1}`)
+      const present = orders.filter((one) => of(table).some(({ column }) => column === one))
+      const order = present.length === 0 ? '' : `order by ${present.map((one) => `"${one}"`).join(', ')}`
+      const { rows } = await client.query(
+        `select ${list.join(', ')} from ${from(table)} ${order} limit ${mostRows + 1}`,
+      )
       if (rows.length > mostRows) throw new Unreadable(`LiteLLM_${table} has more than ${mostRows} rows`)
       return rows as Row[]
     }

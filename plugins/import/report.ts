@@ -1,5 +1,5 @@
 import { count } from '../../engine/kit.ts'
-import { isEmpty, leavesOf } from './tree.ts'
+import { isEmpty } from './tree.ts'
 import type { Node } from './tree.ts'
 
 /**
@@ -78,11 +78,15 @@ export class Report {
    * @param isSection whether a path is that of a section, which never speaks for its members unless it is lost
    */
   complete(roots: readonly Node[], isSection: (path: string) => boolean): void {
-    for (const leaf of roots.flatMap(leavesOf)) {
-      if (leaf.path === '' || covers(this.#items, leaf, isSection)) continue
-      if (isEmpty(leaf)) this.default(leaf, 'says nothing')
-      else this.lost(leaf, 'there is no such setting')
+    const visit = (node: Node, isCovered: boolean): void => {
+      const item = this.#items.get(keyOf(node.file, node.path))
+      const speaksForAll = item !== undefined && (item.status === 'lost' || !isSection(node.path))
+      for (const member of node.members.values()) visit(member, isCovered || speaksForAll)
+      if (node.members.size > 0 || node.path === '' || isCovered || item !== undefined) return
+      if (isEmpty(node) || node.value === '') this.default(node, 'says nothing')
+      else this.lost(node, 'there is no such setting')
     }
+    for (const root of roots) visit(root, false)
   }
 
   get items(): readonly Item[] {
@@ -142,24 +146,6 @@ export class Report {
 
 function keyOf(file: string, path: string): string {
   return `${file}\n${path}`
-}
-
-/** Whether an item speaks for a leaf: its own, or that of an ancestor. */
-function covers(
-  items: ReadonlyMap<string, Item>,
-  { file, path }: Place,
-  isSection: (path: string) => boolean,
-): boolean {
-  return ancestorsOf(path).some((ancestor) => {
-    const item = items.get(keyOf(file, ancestor))
-    return item !== undefined && (ancestor === path || item.status === 'lost' || !isSection(ancestor))
-  })
-}
-
-/** The paths of a value and of all that contains it. Keys may contain dots, so that some of them name nothing. */
-function ancestorsOf(path: string): readonly string[] {
-  const ends = [...path.matchAll(/[.[]/g)].map(({ index }) => index).filter((index) => index > 0)
-  return [path, ...ends.toReversed().map((end) => path.slice(0, end))]
 }
 
 function lineOf({ file, line, path, advice = '' }: Item): string {

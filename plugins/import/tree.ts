@@ -85,6 +85,8 @@ class TreeMaker {
       throw new Unreadable(`${this.#file}:${line} has more than ${mostNodes} values, or more than ${mostDepth} levels`)
     const place = { file: this.#file, line, path }
     const yaml = isAlias(given) ? (given.resolve(this.#document) as YamlNode | undefined) : given
+    if (isAlias(given) && yaml === undefined)
+      throw new Unreadable(`${this.#file}:${line} is not valid YAML (an anchor is missing)`)
     if (isMap(yaml)) {
       const members = new Map<string, Node>()
       this.#addMembers(yaml, members, path, line, depth)

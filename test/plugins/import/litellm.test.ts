@@ -175,9 +175,8 @@ describe('plugins/import: litellm', () => {
 
   it('makes no key of a master key that none can have', async () => {
     await here.write('short.yaml', 'general_settings: { master_key: short }')
-    const { status, out } = await here.run(
-      ...['import', 'litellm', 'short.yaml', '--out', 'new', '--master-key-as-key', '--json'],
-    )
+    const words = ['import', 'litellm', 'short.yaml', '--out', 'new', '--master-key-as-key', '--json']
+    const { status, out } = await here.run(...words)
     expect(status).to.equal(3)
     const [item] = (JSON.parse(out.join('\n')) as ShownReport).items
     expect([item?.status, item?.advice]).to.deep.equal([
@@ -194,6 +193,11 @@ describe('plugins/import: litellm', () => {
       'includes itself and what is missing',
       'include: [bad.yaml, gone.yaml]',
       /^sluice: gone\.yaml cannot be read: ENOENT$/,
+    ],
+    [
+      'names an anchor that is not there',
+      'model_list: *gone',
+      /^sluice: bad\.yaml:1 is not valid YAML \(\w+( \w+)*\)$/,
     ],
     ['is a bomb of aliases', bomb(), /^sluice: bad\.yaml:\d+ has more than/],
   ]
