@@ -1,9 +1,11 @@
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { VirtualKeys } from './bifrost-keys.ts'
-import { Draft, freeName } from './draft.ts'
-import { providerFor, reserve, vendorNamed } from './foreign.ts'
+import { Draft, freeName, variableNamed } from './draft.ts'
+import { providerFor, reserve, tellNames, vendorNamed } from './foreign.ts'
 import type { Connection } from './foreign.ts'
+import { readHeaders } from './headers.ts'
 import type { TakenKey } from './keys.ts'
+import { serverAddress } from './litellm-mcp.ts'
 import { Report } from './report.ts'
 import { at, flagOf, isEmpty, itemsOf, leavesOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
 import type { Node } from './tree.ts'
@@ -11,7 +13,8 @@ import { upstreamName } from './vendors.ts'
 
 /** The variable that a text of Bifrost stands for; undefined: it is a text. */
 function bifrostVariable(text: string): string | undefined {
-  return /^env\.([A-Za-z_]\w*)$/.exec(text)?.[1]
+  const [, name] = /^env\.([\w-]+)$/.exec(text) ?? []
+  return name === undefined ? undefined : variableNamed(name)
 }
 
 /** Paths of sections, which never speak for their members unless they are lost. */
@@ -88,6 +91,7 @@ class BifrostReader {
       const node = at(this.#root, name)
       if (node) this.report.default(node, 'says nothing to the gateway')
     }
+    tellNames([this.#root], /^env\.([\w-]+)$/, this.report)
     this.report.complete([this.#root], isBifrostSection)
   }
 
@@ -136,10 +140,13 @@ class BifrostReader {
           'server_config.resilience.retries.tries',
         )
       } else if (field === 'extra_headers') {
-        for (const [header, value] of membersOf(one)) {
-          headers[header] = this.draft.hidden(value, header, `${provider}_${header}`)
-          this.report.mapped(value, 'providers[].headers')
-        }
+        const read = readHeaders(one, {
+          draft: this.draft,
+          report: this.report,
+          to: 'providers[].headers',
+          value: (value, header) => this.draft.hidden(value, header, `${provider}_${header}`),
+        })
+        Object.assign(headers, read)
       } else if (field.startsWith('retry_backoff'))
         this.report.lost(one, 'waits are the same for all providers: resilience.retries.wait')
     }
@@ -193,16 +200,19 @@ class BifrostReader {
     for (const model of named) {
       const deployment = textOf(deployments.find(([one]) => one === model)?.[1])
       const upstream = deployment ?? upstreamName({ vendor, model }).upstream
-      this.#place(`${name}/${model}`, { provider: provider.name, upstream, weight })
+      this.#place(`${name}/${model}`, { provider: provider.name, upstream, weight }, models ?? key)
     }
-    if (isOpen) this.#place(`${name}/*`, { provider: provider.name, upstream: '*', weight })
+    if (isOpen) this.#place(`${name}/*`, { provider: provider.name, upstream: '*', weight }, key)
   }
 
-  #place(name: string, place: { provider: string; upstream: string; weight: number }): void {
+  #place(name: string, place: { provider: string; upstream: string; weight: number }, from: Node | undefined): void {
+    if (place.upstream === '' || /\s/.test(place.upstream))
+      return from && this.report.lost(from, 'the name of a model at its vendor has no spaces', 'client')
     const model = this.draft.model(this.draft.modelName(name))
     const same = model.places.find((one) => one.provider === place.provider && one.upstream === place.upstream)
     if (same) same.weight = (same.weight ?? 0) + place.weight
     else if (model.places.length < 16) model.places.push({ ...place })
+    else if (from) this.report.lost(from, 'a model has at most 16 places')
   }
 
   #readServer(entry: Node): void {
@@ -210,18 +220,25 @@ class BifrostReader {
     const address = at(entry, 'connection_string')
     const program = at(entry, 'stdio_config')
     const name = freeName(
-      (textOf(at(entry, 'name')) ?? 'server').replaceAll(/[\s/]+/g, '-'),
+      (textOf(at(entry, 'name')) ?? '')
+        .trim()
+        .replaceAll(/[\s/]+/g, '-')
+        .slice(0, 250) || 'server',
       new Set(this.draft.mcpServers.map((one) => one['name'] as string)),
     )
     const record: Record<string, Json> = { name, transport: kind === 'stdio' ? 'stdio' : 'http' }
-    if (kind === 'http' && address && textOf(address) !== undefined) {
-      record['url'] = this.draft.address(address, `${name}_url`)
+    const place = kind === 'http' && address ? serverAddress(address, name, this.draft) : undefined
+    if (address && place) {
+      record['url'] = place.url
       this.report.mapped(address, 'mcp_servers[].url')
-      const headers = membersOf(at(entry, 'headers')).map(([header, node]) => {
-        this.report.mapped(node, 'mcp_servers[].headers')
-        return [header, this.draft.hidden(node, header, `${name}_${header}`)] as const
+      const read = readHeaders(at(entry, 'headers'), {
+        draft: this.draft,
+        report: this.report,
+        to: 'mcp_servers[].headers',
+        value: (node, header) => this.draft.hidden(node, header, `${name}_${header}`),
       })
-      if (headers.length > 0) record['headers'] = Object.fromEntries(headers)
+      const headers = { ...place.headers, ...read }
+      if (Object.keys(headers).length > 0) record['headers'] = headers
     } else if (kind === 'stdio' && textOf(at(program, 'command')) !== undefined) {
       const command = at(program, 'command') as Node
       record['command'] = this.draft.text(command)
@@ -229,8 +246,11 @@ class BifrostReader {
       for (const node of [command, ...itemsOf(at(program, 'args'))]) this.report.mapped(node, 'mcp_servers[]')
       const variables = itemsOf(at(program, 'envs'))
       // Each is the name of a variable of the gateway.
-      record['environment'] = Object.fromEntries(variables.map((one) => [one.text, this.draft.variable(one.text)]))
-      variables.forEach((one) => this.report.mapped(one, 'mcp_servers[].environment'))
+      const named = variables.filter((one) => /^[A-Za-z_]\w*$/.test(one.text) && one.text !== '__proto__')
+      for (const one of variables)
+        if (named.includes(one)) this.report.mapped(one, 'mcp_servers[].environment')
+        else this.report.lost(one, 'is no name of a variable')
+      record['environment'] = Object.fromEntries(named.map((one) => [one.text, this.draft.variable(one.text)]))
     } else return this.report.lost(entry, 'its transport is not spoken; use the address of its MCP endpoint', 'client')
     for (const field of ['name', 'connection_type']) {
       const node = at(entry, field)

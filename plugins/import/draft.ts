@@ -30,12 +30,18 @@ export interface DraftModel {
   readonly fields: Record<string, Json>
 }
 
-const variableName = /^[A-Za-z_]\w*$/
+/** How LiteLLM names a variable. */
+export const litellmShape = /^os\.environ\/(\S+)$/
 
 /** The name of a variable in LiteLLM's way of writing; undefined: it is none. */
 export function litellmVariable(text: string): string | undefined {
-  const [, name] = /^os\.environ\/(\w+)$/.exec(text) ?? []
-  return name !== undefined && variableName.test(name) ? name : undefined
+  const [, name] = litellmShape.exec(text) ?? []
+  return name === undefined ? undefined : variableNamed(name)
+}
+
+/** A name that a variable may have here: the given one, or one that is made of it. */
+export function variableNamed(name: string): string {
+  return name.replaceAll(/\W+/g, '_').replace(/^(?=\d)/, '_')
 }
 
 /** The configuration that is being made. */
@@ -153,7 +159,7 @@ export class Draft {
 
   /** A name that a model may have: without spaces, and none of the virtual models. */
   modelName(given: string): string {
-    const name = given.trim().replaceAll(/\s+/g, '-').slice(0, 256)
+    const name = given.trim().replaceAll(/\s+/g, '-').slice(0, 256) || 'model'
     return isVirtual(name) ? `${name}-model` : name
   }
 

@@ -1,11 +1,11 @@
 import type { Json } from '../../engine/index.ts'
-import { escaped } from './draft.ts'
+import { escaped, variableNamed } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import type { Report } from './report.ts'
 import { isSecretAddress } from './secrets.ts'
-import { itemsOf, membersOf, textOf } from './tree.ts'
+import { itemsOf, leavesOf, membersOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
-import { addressFor, vendors } from './vendors.ts'
+import { addressIn, vendors } from './vendors.ts'
 
 /** The names that vendors have elsewhere, by those that LiteLLM has for them. */
 const otherNames: Readonly<Record<string, string>> = {
@@ -63,6 +63,9 @@ export function providerFor(
   const address = textOf(given.address)
   if (given.address && address !== undefined) {
     const url = draft.isVariable(given.address) ? draft.text(given.address) : written(vendor, address, draft)
+    const { told } = addressIn(vendor, known, address)
+    if (told !== undefined && !draft.isVariable(given.address))
+      report.changed(given.address, told, 'providers[].base_url')
     if (url.startsWith('${') && !draft.isVariable(given.address) && !isSecretAddress(address))
       report.changed(
         given.address,
@@ -74,7 +77,9 @@ export function providerFor(
   } else if (base !== undefined) record['base_url'] = base
   else if (baseVariable !== undefined) record['base_url'] = draft.variable(baseVariable)
   if (type === 'bedrock') {
-    record['region'] = given.region ? draft.text(given.region) : draft.variable('AWS_REGION')
+    const isRegion = given.region && (draft.isVariable(given.region) || /^[a-z0-9-]+$/.test(given.region.text))
+    record['region'] = given.region && isRegion ? draft.text(given.region) : draft.variable('AWS_REGION')
+    if (given.region && !isRegion) report.changed(given.region, 'is no region: set AWS_REGION', 'providers[].region')
     const secrets = { access_key_id: given.accessKey, secret_access_key: given.secretKey } as const
     if (given.accessKey === undefined && given.key) record['api_key'] = draft.secret(given.key, `${vendor}_api_key`)
     else
@@ -110,7 +115,7 @@ function written(vendor: string, given: string, draft: Draft): string {
 
 function addressOf(vendor: string, given: string): string {
   const known = vendors.get(vendor)
-  const address = known ? addressFor(vendor, known, given) : given
+  const address = known ? addressIn(vendor, known, given).address : given
   // Other gateways leave out the path that their clients of this vendor add.
   return known?.type === 'native' && URL.parse(address)?.pathname === '/' ? `${address.replace(/\/$/, '')}/v1` : address
 }
@@ -119,6 +124,15 @@ function addressOf(vendor: string, given: string): string {
 export function reserve(draft: Draft, names: Iterable<string>): void {
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'SLUICE_SECRET', 'HOST', 'PORT', 'LOG_LEVEL', ...names])
     draft.reserved.add(name)
+}
+
+/** Tells of variables whose names the gateway cannot read. */
+export function tellNames(roots: readonly Node[], shape: RegExp, report: Report): void {
+  for (const leaf of roots.flatMap(leavesOf)) {
+    const [, name] = shape.exec(leaf.text) ?? []
+    if (name === undefined || variableNamed(name) === name) continue
+    report.changed(leaf, `no variable can have this name here: set ${variableNamed(name)}`, '.env.example')
+  }
 }
 
 /** Whether a list says one of these words. */

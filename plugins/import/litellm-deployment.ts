@@ -2,13 +2,14 @@ import type { Json } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
 import { escaped } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
+import { isHeaderText, readHeaders } from './headers.ts'
 import { PriceList, isPrice, priceIn, pricePlace } from './pricing.ts'
 import type { Price } from './pricing.ts'
 import type { Report } from './report.ts'
 import { isSecretAddress } from './secrets.ts'
-import { isEmpty, itemsOf, membersOf, numberOf, textOf } from './tree.ts'
+import { isEmpty, itemsOf, numberOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
-import { addressFor, unspokenBecause, upstreamName, vendorOf, vendors } from './vendors.ts'
+import { addressIn, unspokenBecause, upstreamName, vendorOf, vendors } from './vendors.ts'
 import type { Vendor } from './vendors.ts'
 
 /** Parameters of requests, which LiteLLM lets a deployment have. */
@@ -49,9 +50,6 @@ const lostParameters: Readonly<Record<string, string>> = {
   guardrails: 'name the guards of the model: models[].guards',
   ssl_verify: 'certificates are always verified; NODE_EXTRA_CA_CERTS adds an authority',
 }
-
-/** What a header may hold. */
-const headerText = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** What a key of a provider may hold. */
 const keyText = /^[\x21-\x7e]+$/
@@ -95,6 +93,7 @@ export function readDeployment(entry: Node, parameters: Parameters, needed: Need
   if (vendor === undefined) return lose(unspokenBecause(found.vendor) ?? '')
   const { upstream, region } = upstreamName(found)
   if (upstream.slice(0, -1).includes('*')) return lose('"*" may stand at the end of a name only')
+  if (upstream === '' || /\s/.test(upstream)) return lose('the name of a model at its vendor has no spaces')
   const reader = new ProviderReader(found.vendor, vendor, parameters, needed)
   const provider = reader.read(region)
   if (vendor.advice === undefined) report.mapped(model, 'models[].upstream_model')
@@ -109,7 +108,7 @@ export function readDeployment(entry: Node, parameters: Parameters, needed: Need
 /** Speaks of parameters that do not say where the deployment is. */
 function readRest(key: string, node: Node, prices: PriceList, report: Report): void {
   if (report.has(node)) return
-  if (isEmpty(node)) return report.default(node, 'says nothing')
+  if (isEmpty(node) || (node.kind === 'leaf' && node.text === '')) return report.default(node, 'says nothing')
   if (isPrice(key)) return readPrice(key, node, prices, report)
   // Weights are read with those of the other places, headers one by one.
   if (['weight', 'rpm', 'tpm', 'extra_headers', 'default_headers', 'litellm_credential_name'].includes(key)) return
@@ -199,7 +198,7 @@ class ProviderReader {
       this.#record['base_url'] = this.#draft.text(node)
       this.#report.mapped(node, 'providers[].base_url')
     } else {
-      const address = addressFor(this.#name, this.#vendor, textOf(node) ?? '')
+      const { address, told } = addressIn(this.#name, this.#vendor, textOf(node) ?? '')
       const url = URL.parse(address)
       if (url === null || !['http:', 'https:'].includes(url.protocol)) {
         this.#record['base_url'] = this.#draft.unset(this.#word('base_url'))
@@ -209,7 +208,8 @@ class ProviderReader {
           `is no address that starts with http:// or https://: set ${bare(this.#record['base_url'])}`,
         )
       }
-      this.#report.mapped(node, 'providers[].base_url')
+      if (told === undefined) this.#report.mapped(node, 'providers[].base_url')
+      else this.#report.changed(node, told, 'providers[].base_url')
       this.#record['base_url'] = isSecretAddress(address)
         ? this.#draft.variable(this.#draft.keep(address, this.#word('base_url')))
         : escaped(address)
@@ -260,6 +260,12 @@ class ProviderReader {
       const isRegion = field === 'region'
       if (isKeyed && !isRegion) continue
       if (node) {
+        const fits = (isRegion ? /^[a-z0-9-]+$/ : keyText).test(textOf(node) ?? '')
+        if (!fits && !this.#draft.isVariable(node)) {
+          this.#record[field] = isRegion ? this.#draft.variable(variable) : this.#draft.unset(this.#word(field))
+          this.#report.changed(node, `is none: set ${bare(this.#record[field])}`, `providers[].${field}`)
+          continue
+        }
         this.#record[field] = isRegion ? this.#draft.text(node) : this.#draft.secret(node, this.#word(field))
         this.#report.mapped(node, `providers[].${field}`)
       } else this.#record[field] = (isRegion ? region : undefined) ?? this.#draft.variable(variable)
@@ -274,19 +280,19 @@ class ProviderReader {
   #headers(): void {
     const headers: Record<string, Json> = {}
     const organization = this.#given('organization')
-    if (organization) {
+    if (organization && !isHeaderText(organization, this.#draft)) this.#report.lost(organization, 'is no header')
+    else if (organization) {
       headers['openai-organization'] = this.#draft.text(organization)
       this.#report.mapped(organization, 'providers[].headers.openai-organization')
     }
     for (const list of [this.#parameters.get('extra_headers'), this.#parameters.get('default_headers')]) {
-      for (const [name, node] of membersOf(list)) {
-        if (!/^[\w!#$%&*+.^`|~-]+$/.test(name) || node.kind !== 'leaf' || !headerText.test(node.text))
-          this.#report.lost(node, 'is no header')
-        else {
-          headers[name] = this.#draft.hidden(node, name, this.#word(name))
-          this.#report.mapped(node, 'providers[].headers')
-        }
-      }
+      const read = readHeaders(list, {
+        draft: this.#draft,
+        report: this.#report,
+        to: 'providers[].headers',
+        value: (node, name) => this.#draft.hidden(node, name, this.#word(name)),
+      })
+      Object.assign(headers, read)
     }
     if (Object.keys(headers).length > 0) this.#record['headers'] = headers
   }

@@ -1,6 +1,7 @@
 import type { Json } from '../../engine/index.ts'
 import { escaped, freeName } from './draft.ts'
 import type { Draft } from './draft.ts'
+import { readHeaders } from './headers.ts'
 import type { Report } from './report.ts'
 import { isSecretAddress } from './secrets.ts'
 import { at, flagOf, isEmpty, itemsOf, membersOf, textOf } from './tree.ts'
@@ -36,7 +37,7 @@ export function readGuards(section: Node | undefined, draft: Draft, report: Repo
     const kind = textOf(at(parameters, 'guardrail')) ?? ''
     const service = Object.hasOwn(services, kind) ? services[kind] : undefined
     const address = at(parameters, service?.address ?? 'api_base')
-    if (service === undefined || address === undefined || textOf(address) === undefined || draft.isVariable(address))
+    if (service === undefined || address === undefined || !isAddress(address) || draft.isVariable(address))
       report.lost(
         entry,
         service === undefined ? noGuard : `the address of its service must stand in the file; ${noGuard}`,
@@ -44,6 +45,10 @@ export function readGuards(section: Node | undefined, draft: Draft, report: Repo
       )
     else readGuard(entry, parameters, { ...service, address }, draft, report)
   }
+}
+
+function isAddress(node: Node): boolean {
+  return ['http:', 'https:'].includes(URL.parse(textOf(node) ?? '')?.protocol ?? '')
 }
 
 function readGuard(
@@ -67,6 +72,7 @@ function readGuard(
   for (const [key, node] of [...membersOf(entry), ...membersOf(parameters)]) {
     if (key === 'litellm_params') continue
     if (isEmpty(node)) report.default(node, 'says nothing')
+    else if (key === 'guardrail_name' && name !== given) report.changed(node, `it is called "${name}"`, place('name'))
     else if (key === 'guardrail_name') report.mapped(node, place('name'))
     else if (key === 'guardrail') report.changed(node, advice, place('kind'), 'limit')
     else if (node === address) {
@@ -81,10 +87,7 @@ function readGuard(
       headers['x-api-key'] = secret(node, 'api_key')
       report.mapped(node, place('headers'))
     } else if (key === 'headers' && node.kind === 'map' && contract === 'litellm')
-      for (const [header, value] of membersOf(node)) {
-        headers[header] = secret(value, header)
-        report.mapped(value, place('headers'))
-      }
+      Object.assign(headers, readHeaders(node, { draft, report, to: place('headers'), value: secret }))
     else if (key === 'unreachable_fallback') {
       record['on_error'] = textOf(node) === 'fail_open' ? 'open' : 'closed'
       report.mapped(node, place('on_error'))

@@ -1,6 +1,8 @@
+import { unescape } from 'node:querystring'
 import type { Json } from '../../engine/index.ts'
 import { escaped, freeName } from './draft.ts'
 import type { Draft } from './draft.ts'
+import { readHeaders } from './headers.ts'
 import { secondsAsDuration, textsIn } from './litellm-deployment.ts'
 import type { Report } from './report.ts'
 import { at, isEmpty, itemsOf, membersOf, textOf } from './tree.ts'
@@ -33,11 +35,21 @@ function readServer(given: string, entry: Node, draft: Draft, report: Report): v
   if (isProgram ? textOf(at(entry, 'command')) === undefined : address === '')
     return report.lost(entry, 'it has no address and no program', 'client')
   const taken = new Set(draft.mcpServers.map(({ name }) => name as string))
-  const name = freeName(given.trim().replaceAll(/[\s/]+/g, '-'), taken)
+  const name = freeName(
+    given
+      .trim()
+      .replaceAll(/[\s/]+/g, '-')
+      .slice(0, 250) || 'server',
+    taken,
+  )
+  const place = isProgram ? undefined : serverAddress(url as Node, name, draft)
+  if (!isProgram && place === undefined)
+    return report.lost(entry, 'its address does not start with http:// or https://', 'client')
+  if (name !== given) report.changed(entry, `clients call it "${name}"`, 'mcp_servers[].name', 'client')
   const record: Record<string, Json> = { name, transport: isProgram ? 'stdio' : 'http' }
   const server = { name, entry, record, draft, report }
   if (isProgram) readProgram(server)
-  else readAddress(server, auth)
+  else if (place) readAddress(server, auth, place)
   readFields(server)
   draft.mcpServers.push(record)
 }
@@ -60,31 +72,65 @@ function readProgram({ name, entry, record, draft, report }: Server): void {
   const args = itemsOf(at(entry, 'args'))
   if (args.length > 0) record['arguments'] = draft.words(args, name)
   args.forEach((one) => report.mapped(one, `${place}.arguments`))
-  const environment = membersOf(at(entry, 'env')).map(([variable, node]) => {
+  const environment = membersOf(at(entry, 'env')).flatMap(([variable, node]) => {
+    if (!/^[A-Za-z_]\w*$/.test(variable) || variable === '__proto__' || node.kind !== 'leaf') {
+      report.lost(node, 'is no variable')
+      return []
+    }
     report.mapped(node, `${place}.environment`)
-    return [variable, draft.hidden(node, variable, `${name}_${variable}`)] as const
+    return [[variable, draft.hidden(node, variable, `${name}_${variable}`)] as const]
   })
   if (environment.length > 0) record['environment'] = Object.fromEntries(environment)
   const transport = at(entry, 'transport')
   if (transport) report.mapped(transport, `${place}.transport`)
 }
 
-function readAddress({ name, entry, record, draft, report }: Server, auth: string | undefined): void {
+/** Where a server is, and the header of the credentials that stood in its address. */
+interface ServerAddress {
+  readonly url: string
+  readonly headers: Readonly<Record<string, Json>>
+}
+
+/** Reads the address of a server; undefined: it is none. */
+export function serverAddress(node: Node, name: string, draft: Draft): ServerAddress | undefined {
+  if (draft.isVariable(node)) return { url: draft.text(node), headers: {} }
+  const url = URL.parse(textOf(node) ?? '')
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined
+  const { username, password, hash } = url
+  if (username + password + hash === '') return { url: draft.address(node, `${name}_url`), headers: {} }
+  const pair = Buffer.from(`${unescape(username)}:${unescape(password)}`).toString('base64')
+  Object.assign(url, { username: '', password: '', hash: '' })
+  const open = { ...node, text: url.href, value: url.href }
+  const authorization =
+    username + password === '' ? {} : { authorization: `Basic ${draft.variable(draft.keep(pair, `${name}_basic`))}` }
+  return { url: draft.address(open, `${name}_url`), headers: authorization }
+}
+
+function readAddress(
+  { name, entry, record, draft, report }: Server,
+  auth: string | undefined,
+  address: ServerAddress,
+): void {
   const place = 'mcp_servers[]'
   const url = at(entry, 'url')
   const transport = at(entry, 'transport')
   if (transport) report.mapped(transport, `${place}.transport`)
   if (url) {
-    record['url'] = draft.address(url, `${name}_url`)
+    record['url'] = address.url
     if (transport) report.mapped(url, `${place}.url`)
     else report.changed(url, 'it is spoken to over Streamable HTTP', `${place}.url`)
   }
-  const headers: Record<string, Json> = {}
+  const headers: Record<string, Json> = { ...address.headers }
   for (const field of ['static_headers', 'headers'])
-    for (const [header, node] of membersOf(at(entry, field))) {
-      headers[header] = draft.hidden(node, header, `${name}_${header}`)
-      report.mapped(node, `${place}.headers`)
-    }
+    Object.assign(
+      headers,
+      readHeaders(at(entry, field), {
+        draft,
+        report,
+        to: `${place}.headers`,
+        value: (node, header) => draft.hidden(node, header, `${name}_${header}`),
+      }),
+    )
   readAuth({ name, entry, record, draft, report }, auth, headers)
   if (Object.keys(headers).length > 0) record['headers'] = headers
 }

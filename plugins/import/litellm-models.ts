@@ -141,7 +141,8 @@ export class LitellmModels {
     const name = this.named(target)
     const model = name === undefined ? undefined : this.#draft.models.get(name)
     if (model === undefined) return 'there is no such model'
-    if (/[\s*]/.test(alias) || this.#draft.modelName(alias) !== alias) return 'no alias can have this name'
+    if (alias === '' || /[\s*]/.test(alias) || this.#draft.modelName(alias) !== alias)
+      return 'no alias can have this name'
     if (this.#draft.models.has(alias) || this.#names.has(alias))
       return 'a model has this name; give one of them another'
     if (model.aliases.length >= most.aliases) return `a model has at most ${most.aliases} aliases`

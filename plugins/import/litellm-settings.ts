@@ -59,6 +59,13 @@ const seconds = (node: Node): Converted => {
   return value === undefined ? undefined : { value }
 }
 
+const rest = (node: Node): Converted => {
+  const number = numberOf(node)
+  return number !== undefined && number >= 0 && number < 0.01
+    ? { value: '10ms', changed: '10ms is the least; resilience.breaker.enabled: false switches breakers off' }
+    : seconds(node)
+}
+
 const strategies: Readonly<Record<string, readonly [strategy: string, changed?: string]>> = {
   'simple-shuffle': ['weighted'],
   'latency-based-routing': ['fastest'],
@@ -78,7 +85,7 @@ const setRedis = 'set REDIS_URL, which every gateway reads'
 /** The parts of the address of Redis. Those that all stand in the file make one in `.env`. */
 function readRedis(section: Node | undefined, prefix: string, { draft, report }: Reading): void {
   const part = (name: string) => at(section, prefix + name)
-  const names = ['host', 'port', 'password', 'username', 'db']
+  const names = ['host', 'port', 'password', 'username', 'db', 'ssl']
   const given = names.map(part).filter((node) => node !== undefined && !isEmpty(node)) as Node[]
   if (given.length === 0) return
   draft.variables.add('REDIS_URL')
@@ -86,13 +93,18 @@ function readRedis(section: Node | undefined, prefix: string, { draft, report }:
   if (host === undefined || given.some((node) => draft.isVariable(node)))
     return given.forEach((node) => report.changed(node, setRedis, '.env.example'))
   const port = textOf(part('port')) ?? ''
-  const url = URL.parse(`redis://${host}${port === '' ? '' : `:${port}`}`)
+  const isSealed = flagOf(part('ssl')) === true || host.startsWith('rediss:')
+  const bare = host.replace(/^rediss?:\/\//, '')
+  const url = URL.parse(`${isSealed ? 'rediss' : 'redis'}://${bare}`)
+  const db = textOf(part('db')) ?? ''
   // A text that only stands for the address is none.
-  if (url === null) return given.forEach((node) => report.changed(node, setRedis, '.env.example'))
-  url.username = textOf(part('username')) ?? ''
-  url.password = textOf(part('password')) ?? ''
-  const db = textOf(part('db'))
-  if (db !== undefined) url.pathname = `/${db}`
+  if (url === null || bare.includes('://') || !/^(?:\d{1,5})?$/.test(port) || Number(port) > 65_535 || /\D/.test(db))
+    return given.forEach((node) => report.changed(node, setRedis, '.env.example'))
+  if (port !== '') url.port = port
+  const [username, password] = [textOf(part('username')), textOf(part('password'))]
+  if (username !== undefined) url.username = encodeURIComponent(username)
+  if (password !== undefined) url.password = encodeURIComponent(password)
+  if (db !== '') url.pathname = `/${db}`
   if (!draft.environment.has('REDIS_URL')) draft.environment.set('REDIS_URL', url.href)
   given.forEach((node) => report.mapped(node, '.env'))
 }
@@ -111,7 +123,7 @@ const router: Readonly<Record<string, Reader>> = {
   request_timeout: sets('resilience.timeouts.total', seconds),
   stream_timeout: sets('resilience.timeouts.first_byte', seconds),
   allowed_fails: sets('resilience.breaker.failures', counted(1, 1_000_000)),
-  cooldown_time: sets('resilience.breaker.open', seconds),
+  cooldown_time: sets('resilience.breaker.open', rest),
   disable_cooldowns: (node, reading) => {
     if (flagOf(node) === false) return reading.report.default(node, 'breakers are on')
     sets('resilience.breaker.enabled', (one) => (flagOf(one) === true ? { value: false } : undefined))(node, reading)
@@ -209,6 +221,7 @@ function readRedisUrl(node: Node, { draft, report }: Reading): void {
     return report.changed(node, setRedis, '.env.example')
   }
   draft.variables.add('REDIS_URL')
+  if (!/^rediss?:\/\/./.test(url)) return report.changed(node, setRedis, '.env.example')
   draft.environment.set('REDIS_URL', url)
   report.mapped(node, '.env')
 }

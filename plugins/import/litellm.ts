@@ -1,5 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
-import { Draft, litellmVariable } from './draft.ts'
+import { Draft, litellmShape, litellmVariable } from './draft.ts'
+import { tellNames } from './foreign.ts'
 import { readGuards } from './litellm-guards.ts'
 import { readMcpServers } from './litellm-mcp.ts'
 import { LitellmModels } from './litellm-models.ts'
@@ -62,7 +63,9 @@ export async function readLitellm(file: string | undefined, options: LitellmOpti
   for (const servers of sections.get('mcp_servers') ?? []) readMcpServers(servers, draft, report)
   for (const [name, read] of Object.entries(lostSections))
     for (const section of sections.get(name) ?? []) if (!isEmpty(section)) read(section, reading)
+  for (const section of sections.get('environment_variables') ?? []) dropKeys(section, reading)
   if (masterKey && !isEmpty(masterKey)) readMasterKey(masterKey, options.masterKeyAsKey, reading)
+  tellNames(roots, litellmShape, report)
   report.complete(roots, isSection)
   report.note('Clients find the gateway at port 8080 unless PORT says another one; LiteLLM listens on port 4000.')
   return given
@@ -136,7 +139,9 @@ function reserveNames(roots: readonly Node[], sections: ReadonlyMap<string, read
 function readEnvironment(sections: readonly Node[], { draft, report }: Reading): void {
   for (const [name, node] of sections.flatMap(membersOf)) {
     const value = textOf(node)
-    if (value === undefined || !/^[A-Za-z_]\w*$/.test(name)) report.default(node, 'says nothing')
+    const trimmed = value?.trim() ?? ''
+    if (value === undefined) report.default(node, 'says nothing')
+    else if (!/^[A-Za-z_]\w*$/.test(name)) report.lost(node, 'a variable has letters, digits and "_" alone')
     else if (name === 'DATABASE_URL')
       report.changed(
         node,
@@ -149,9 +154,21 @@ function readEnvironment(sections: readonly Node[], { draft, report }: Reading):
       report.changed(node, 'a variable cannot be made of another one; set it by hand', '.env.example')
       draft.variables.add(name)
     } else {
-      draft.environment.set(name, value)
-      report.mapped(node, '.env')
+      draft.environment.set(name, trimmed)
+      if (trimmed === value) report.mapped(node, '.env')
+      else report.changed(node, 'spaces around it are left out', '.env')
     }
+  }
+}
+
+/** Drops keys of providers that none can be. */
+function dropKeys(section: Node, { draft, report }: Reading): void {
+  const fields = ['api_key', 'access_key_id', 'secret_access_key', 'session_token']
+  const used = new Set([...draft.providers.values()].flatMap(({ record }) => fields.map((field) => record[field])))
+  for (const [name, node] of membersOf(section)) {
+    if (!used.has(`\${${name}}`) || /^[\x21-\x7e]+$/.test(draft.environment.get(name) ?? '-')) continue
+    draft.environment.delete(name)
+    report.changed(node, 'is no key, which has no spaces: set it by hand', '.env.example')
   }
 }
 

@@ -3,6 +3,7 @@ import { printDuration } from '../../engine/kit.ts'
 import { Draft } from './draft.ts'
 import type { DraftPlace } from './draft.ts'
 import { member, providerFor, reserve, snakeCase, vendorNamed } from './foreign.ts'
+import { isHeaderText } from './headers.ts'
 import { Report } from './report.ts'
 import { isSecretName } from './secrets.ts'
 import { isEmpty, itemsOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
@@ -214,7 +215,8 @@ class PortkeyReader {
       ['openai_project', 'openai-project'],
     ] as const) {
       const one = given(name)
-      if (one) headers[header] = this.draft.text(one)
+      if (one && !isHeaderText(one, this.draft)) this.report.lost(one, 'is no header')
+      else if (one) headers[header] = this.draft.text(one)
     }
     const milliseconds = numberOf(timeout)
     if (timeout && milliseconds !== undefined && milliseconds >= 1)
@@ -237,7 +239,10 @@ class PortkeyReader {
     const override = member(member(node, 'override_params'), 'model')
     const deployment = given('azure_deployment_id', 'deployment_id')
     if (override) this.report.mapped(override, 'models[].upstream_model')
-    const name = textOf(deployment) ?? textOf(override)
+    const said = textOf(deployment) ?? textOf(override)
+    const name = said !== undefined && /\s/.test(said) ? undefined : said
+    if (name !== said && (deployment ?? override))
+      this.report.lost((deployment ?? override) as Node, 'the name of a model at its vendor has no spaces', 'client')
     return {
       provider: provider.name,
       upstream: name === undefined ? '*' : upstreamName({ vendor, model: name }).upstream,

@@ -185,8 +185,26 @@ export function upstreamName({ vendor, model }: VendorModel): { readonly upstrea
   return { upstream: bare }
 }
 
+/** An address as LiteLLM reads it, for a provider of this type, and what differs. */
+export function addressIn(
+  vendor: string,
+  known: Vendor,
+  given: string,
+): { readonly address: string; readonly told?: string } {
+  const { type, preset: ready, variable } = known
+  const isLocal = type === 'compatible' && ready === undefined && variable === undefined
+  if (isLocal && /^(?!https?:)[\w.-]+(?::\d{1,5})?(?:\/\S*)?$/.test(given))
+    return { address: addressFor(vendor, known, `http://${given}`), told: 'it is asked over http://' }
+  const query = type === 'azure' ? given.indexOf('?') : -1
+  if (query < 0) return { address: addressFor(vendor, known, given) }
+  return {
+    address: addressFor(vendor, known, given.slice(0, query)),
+    told: 'the address has no query; api_version says the version of the API',
+  }
+}
+
 /** An address as LiteLLM reads it, for a provider of this type. */
-export function addressFor(vendor: string, { type }: Vendor, given: string): string {
+function addressFor(vendor: string, { type }: Vendor, given: string): string {
   const bare = given.replace(/\/{1,64}$/, '')
   if (type === 'azure') {
     const before = bare.replace(/\/(?:deployments|v1)(?:\/.{0,2048})?$/, '')
