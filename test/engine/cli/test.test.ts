@@ -104,6 +104,24 @@ stages: [{ auth: { with: key } }, parse, { pin: { model: echo } }, { use: genera
     })
   })
 
+  it('expands no text of the configuration twice', async () => {
+    const described = configuration.replace(
+      'provider: echo }',
+      () => 'provider: echo, description: "Costs $${NOT_SET}." }',
+    )
+    await here.write('config/sluice.yaml', described)
+    const head = 'pipeline: chat-completions\nproviders: [{ name: echo, type: compatible }]\ntests:\n'
+    const asked = 'request: { model: echo, messages: [{ role: user, content: hi }] }'
+    await here.write(
+      'a.test.yaml',
+      `${head}  - { name: runs, ${asked}, upstream: [${answer}], expect: { asked: [echo] } }\n`,
+    )
+    expect(await lines('a.test.yaml')).to.deep.equal({
+      status: 0,
+      out: ['a.test.yaml', '  ✔ runs', '', '1 passing'],
+    })
+  })
+
   it('asks the candidates in order and answers what the last one says', async () => {
     const expected =
       'expect: { asked: [small-1, { provider: second, path: /chat/completions, body: { model: large } }], slots: { model.model.name: large }, reply: { status: 200, body: { choices: [{ message: { content: yes } }] } } }'
