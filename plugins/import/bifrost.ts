@@ -241,7 +241,7 @@ class BifrostReader {
       if (Object.keys(headers).length > 0) record['headers'] = headers
     } else if (kind === 'stdio' && textOf(at(program, 'command')) !== undefined) {
       const command = at(program, 'command') as Node
-      record['command'] = this.draft.text(command)
+      record['command'] = this.draft.command(command, name)
       record['arguments'] = this.draft.words(itemsOf(at(program, 'args')), name)
       for (const node of [command, ...itemsOf(at(program, 'args'))]) this.report.mapped(node, 'mcp_servers[]')
       const variables = itemsOf(at(program, 'envs'))

@@ -106,6 +106,11 @@ export class Draft {
     return isSecretAddress(textOf(node) ?? '') ? this.secret(node, wanted) : this.text(node)
   }
 
+  /** A program. One with spaces has arguments in it, which may be secrets. */
+  command(node: Node, wanted: string): string {
+    return /\s/.test(textOf(node) ?? '') ? this.hidden(node, '', `${wanted}_command`) : this.text(node)
+  }
+
   /** Arguments of a program. Those that follow the name of a secret, or may be one, become variables. */
   words(nodes: readonly Node[], wanted: string): readonly string[] {
     return nodes.map((node, index) => {
@@ -115,7 +120,7 @@ export class Draft {
         const isOpen = !isSecretName(name) && isHarmless(value)
         return before + (isOpen ? escaped(value) : this.variable(this.keep(value, `${wanted}_${name}`)))
       }
-      if (/^-{1,2}[a-z][a-z-]*$/i.test(given)) return this.text(node)
+      if (/^-{1,2}[a-z][a-z-]*$/i.test(given) && isHarmless(given)) return this.text(node)
       const option = textOf(nodes[index - 1]) ?? ''
       return this.hidden(node, option.startsWith('-') ? option : '', `${wanted}_argument`)
     })

@@ -66,7 +66,7 @@ function readProgram({ name, entry, record, draft, report }: Server): void {
   const place = 'mcp_servers[]'
   const command = at(entry, 'command')
   if (command) {
-    record['command'] = draft.text(command)
+    record['command'] = draft.command(command, name)
     report.mapped(command, `${place}.command`)
   }
   const args = itemsOf(at(entry, 'args'))

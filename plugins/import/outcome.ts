@@ -40,24 +40,25 @@ export async function outcome(
     const folder = resolve(output.folder, out)
     const files = filesOf(draft, from)
     await checkFiles(files, draft.environment, output)
-    if (!isDry) {
-      // Whether the report would replace another one is asked before anything is written.
-      const title = `Import from ${product}`
-      await writeAll(
-        folder,
-        store ? files : new Map([...files, [reportFile, report.markdown(title)]]),
-        draft.environment,
+    // Whether the report would replace another one is asked before anything is written.
+    const title = `Import from ${product}`
+    await writeAll(
+      folder,
+      store ? files : new Map([...files, [reportFile, report.markdown(title)]]),
+      draft.environment,
+      {
         force,
-      )
-      if (store) {
-        // What is lost has to be known, even if the keys cannot be stored.
-        await put(resolve(folder, reportFile), report.markdown(title))
-        await store(folder).catch((error: unknown) => {
-          if (!(error instanceof Refusal)) throw error
-          throw new Unreadable(`the keys were not stored: ${error.message}`)
-        })
-        await put(resolve(folder, reportFile), report.markdown(title))
-      }
+        isDry,
+      },
+    )
+    if (store && !isDry) {
+      // What is lost has to be known, even if the keys cannot be stored.
+      await put(resolve(folder, reportFile), report.markdown(title))
+      await store(folder).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) throw error
+        throw new Unreadable(`the keys were not stored: ${error.message}`)
+      })
+      await put(resolve(folder, reportFile), report.markdown(title))
     }
     tell(report, { isDry, out }, output)
     return report.exitCode(strict)

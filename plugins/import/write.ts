@@ -44,12 +44,15 @@ function quoted(name: string, value: string): string {
   return quote + value + quote
 }
 
-/** Writes files that do not exist yet; with `force`, in place of those that do. Rejects with `Unreadable` before anything is written. */
+/**
+ * Writes files that do not exist yet; with `force`, in place of those that do. Rejects with `Unreadable` before anything
+ * is written. With `isDry`, nothing is written, and it rejects alike.
+ */
 export async function writeAll(
   folder: string,
   files: Files,
   variables: ReadonlyMap<string, string>,
-  force: boolean,
+  { force, isDry }: { readonly force: boolean; readonly isDry: boolean },
 ): Promise<void> {
   const existing = await Promise.all(
     [...files].map(async ([path, text]) => ({ path, text, before: await textAt(join(folder, path)) })),
@@ -61,6 +64,7 @@ export async function writeAll(
     )
   const before = await textAt(join(folder, '.env'))
   const secrets = environmentText(before ?? '', variables, force)
+  if (isDry) return
   for (const { path, text, before: same } of existing) if (same !== text) await put(join(folder, path), text)
   if (secrets !== (before ?? '')) await put(join(folder, '.env'), secrets, ownerOnly)
 }

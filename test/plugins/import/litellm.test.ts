@@ -131,6 +131,8 @@ describe('plugins/import: litellm', () => {
     expect(refused.status).to.equal(1)
     expect(refused.error.join('\n')).to.include('config/sluice.yaml would be replaced; nothing was written')
     expect(readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8')).to.equal('# mine\n')
+    const foreseen = await here.run('import', 'litellm', file('clear-text'), '--out', 'new', '--dry-run')
+    expect([foreseen.status, foreseen.error]).to.deep.equal([1, refused.error])
     expect((await imported('clear-text', '--force')).status).to.equal(3)
     expect(all()).to.deep.equal(first)
   })
