@@ -8,9 +8,9 @@ const keyBegin =
   /(?:^|[^A-Za-z0-9])(?:(?:sk|pk|rk|gh[oprsu]|github_pat|glpat|xox[abeprs]|hf|gsk|xai|pplx|shpat|whsec|npm|pat|tvly)[-_][A-Za-z0-9]|AKIA[A-Z0-9]|AIza|eyJ\w)/
 /** Credentials as headers and settings have them. */
 const credential =
-  /\b(?:bearer|basic|digest|token|api-?key)\s+\S|:\/\/[^/]*@|(?:key|token|secret|password|pwd|auth)["']?\s*[=:]/i
+  /\b(?:bearer|basic|digest|token|api-?key)\s{1,8}\S|:\/\/[^/]{0,256}@|(?:key|token|secret|password|pwd|auth)["']?\s{0,8}[=:]/i
 /** Parts of a text that say what they are: numbers, words, `camelCase`, short codes such as `v1` or `30s`. */
-const plainPart = /^(?:\d{1,8}|[A-Z]{1,24}|(?=.{1,24}$)[A-Za-z][a-z]*(?:[A-Z][a-z]{2,})*|[A-Za-z\d]{1,6})$/
+const plainPart = /^(?:\d{1,8}|[A-Z]{1,24}|(?=.{1,24}$)[A-Za-z][a-z]{0,23}(?:[A-Z][a-z]{2,23}){0,8}|[A-Za-z\d]{1,6})$/
 
 /** Whether an address has credentials: a user, a query, or a part of its path that nobody can guess. */
 export function isSecretAddress(text: string): boolean {
