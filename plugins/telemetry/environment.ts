@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { SaidByVariables, ServiceHost } from '../../engine/index.ts'
 import { VariableReader } from './variable-reader.ts'
 import type { Signal } from './variable-reader.ts'
@@ -145,7 +145,8 @@ function sendingOf(from: VariableReader, signal: Signal): Sending {
   const file = (word: string) => {
     const variable = named(word)
     const path = from.text(variable)
-    if (path !== undefined && !existsSync(path)) from.mistake(variable, 'there is no such file', [signal])
+    const mistake = path === undefined ? undefined : unreadable(path)
+    if (mistake !== undefined) from.mistake(variable, mistake, [signal])
     return path
   }
   const certificate = file('CERTIFICATE')
@@ -160,6 +161,17 @@ function sendingOf(from: VariableReader, signal: Signal): Sending {
     ...(certificate === undefined ? {} : { certificate }),
     ...(clientKey === undefined ? {} : { clientKey }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
+  }
+}
+
+/** Why a file cannot be used; undefined: it can be read. */
+function unreadable(path: string): string | undefined {
+  try {
+    readFileSync(path)
+    return undefined
+  } catch (error) {
+    const { code } = error as { readonly code?: string }
+    return code === 'ENOENT' ? 'there is no such file' : `names a file that cannot be read (${code ?? 'unknown'})`
   }
 }
 

@@ -20,6 +20,8 @@ export interface Telemetry {
   canSend(signal: Signal): boolean
   /** Says whether a signal is asked for, by the configuration that is live. */
   asks(signal: Signal, isAsked: boolean): void
+  /** Says how the sending of a signal began: an error turns it off, until it begins without one. */
+  opened(signal: Signal, error?: unknown): void
 }
 
 declare module '../../engine/index.ts' {
@@ -40,24 +42,44 @@ export default defineService({
     const deliveries = { traces: new Delivery('traces'), metrics: new Delivery('metrics') }
     const asked = new Set<Signal>()
     const told = new Set<Signal>()
+    const failed = new Set<Signal>()
     const conventions = new Registry((owner, error) => host.log.error({ err: error, owner }, 'cannot be measured'))
     const measured = new ConventionMetrics(conventions)
     const channels = [
       ['sluice:call:end', (message: unknown) => measured.called(message as never)],
       ['sluice:exchange:end', (message: unknown) => measured.ends(message as never)],
     ] as const
-    let pushing: Promise<Pushing> | undefined
+    const opened = (signal: Signal, error?: unknown) => {
+      if (error === undefined) return void failed.delete(signal)
+      if (!failed.has(signal)) host.log.error({ err: error, signal }, 'telemetry is off: it cannot be sent')
+      failed.add(signal)
+    }
+    let pushing: Promise<Pushing | undefined> | undefined
+    /** Never rejects. */
+    const opening = async (told: Parameters<typeof openPushing>[3]) => {
+      try {
+        const made = await openPushing(environment, deliveries.metrics, host.version, told)
+        opened('metrics')
+        return made
+      } catch (error) {
+        opened('metrics', error)
+        return undefined
+      }
+    }
     /** Begins, or stops, to send metrics; what was counted stays. */
     const push = async (isOn: boolean, metrics: Services['metrics'], limit = flushing) => {
       if (isOn === (pushing !== undefined)) return
       for (const [name, listener] of channels) (isOn ? subscribe : unsubscribe)(name, listener)
       const before = pushing
       const told = () => [...metrics.told(), ...conventions.told()]
-      pushing = isOn ? openPushing(environment, deliveries.metrics, host.version, told) : undefined
+      pushing = isOn ? opening(told) : undefined
       await (await before)?.close(limit)
     }
     let stop: (limit: number) => Promise<void> = () => Promise.resolve()
-    const reasonOf = (signal: Signal) => (asked.has(signal) ? environment.broken.get(signal) : undefined)
+    const reasonOf = (signal: Signal) => {
+      if (!asked.has(signal)) return undefined
+      return environment.broken.get(signal) ?? (failed.has(signal) ? 'they cannot be sent' : undefined)
+    }
     return {
       configure(_settings, { metrics }, { records }) {
         const isAsked = metrics.enabled && environment.metrics.pushes
@@ -68,11 +90,12 @@ export default defineService({
           asks(signal, isAsked) {
             if (isAsked) asked.add(signal)
             else asked.delete(signal)
-            const reason = reasonOf(signal)
+            const reason = isAsked ? environment.broken.get(signal) : undefined
             if (reason === undefined || told.has(signal)) return
             told.add(signal)
             host.log.error({ signal, reason }, 'telemetry is off: a variable of the environment cannot be used')
           },
+          opened,
         }
         return {
           view,

@@ -6,6 +6,7 @@ import type { TelemetryEnvironment } from './environment.ts'
 import type { Door } from './exchange-span.ts'
 import { openTracing } from './open-tracing.ts'
 import type { Tracing } from './open-tracing.ts'
+import type { Telemetry } from './telemetry.ts'
 import { checkTraces, linkTo, traceSettings } from './trace-settings.ts'
 import type { TraceSettings } from './trace-settings.ts'
 import { TracedExchanges } from './traced-exchanges.ts'
@@ -53,7 +54,7 @@ export default defineService({
   uses: ['telemetry', 'requests'],
   check: checkTraces,
   open(host) {
-    let opening: Promise<Tracing> | undefined
+    let opening: Promise<Tracing | undefined> | undefined
     let exchanges: TracedExchanges | undefined
     let listens = false
     const channels = [
@@ -75,13 +76,16 @@ export default defineService({
     }
     return {
       async configure(given, { telemetry, requests }, configuration) {
-        const { environment, deliveries } = telemetry
+        const { environment } = telemetry
         const { enabled } = given.traces
         const isAsked = enabled === 'auto' ? environment.traces.asks : enabled
-        const isOn = isAsked && telemetry.canSend('traces')
+        const canSend = isAsked && telemetry.canSend('traces')
         // Awaited, so that the first request has its spans, and none waits.
-        if (isOn) opening ??= openTracing(environment, deliveries.traces, host.version)
-        const tracing = isOn ? await opening : undefined
+        if (canSend) opening ??= openedTracing(telemetry, host.version)
+        const tracing = canSend ? await opening : undefined
+        // The next configuration tries again.
+        if (canSend && tracing === undefined) opening = undefined
+        const isOn = tracing !== undefined
         const spans = spanSettings(given, environment, configuration, requests.logging.client_address)
         const view: Traces = {
           enabled: isOn,
@@ -109,6 +113,18 @@ export default defineService({
     }
   },
 })
+
+/** The tracer; undefined: it cannot be made, and the gateway serves without. */
+async function openedTracing(telemetry: Telemetry, version: string): Promise<Tracing | undefined> {
+  try {
+    const tracing = await openTracing(telemetry.environment, telemetry.deliveries.traces, version)
+    telemetry.opened('traces')
+    return tracing
+  } catch (error) {
+    telemetry.opened('traces', error)
+    return undefined
+  }
+}
 
 function begun(
   exchanges: TracedExchanges,

@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { startServe } from '../engine/cli/process.ts'
 import { configuration, sandbox } from '../engine/cli/sandbox.ts'
+import { readEnvironment } from '../../plugins/telemetry/environment.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { until } from '../support/until.ts'
@@ -33,6 +34,11 @@ describe("OpenTelemetry's variables", () => {
     return answer.status
   }
   const quick = () => ({ OTEL_BSP_SCHEDULE_DELAY: '1' })
+  /** The error lines about a signal. */
+  const errors = (of: string) => {
+    const lines = gateway?.lines.map((line) => JSON.parse(line) as Record<string, unknown>) ?? []
+    return lines.filter(({ level, signal }) => level === 'error' && signal === of)
+  }
   const health = async () =>
     (await (await fetch(`${gateway?.url}/api/health`)).json()) as {
       readonly status: string
@@ -92,11 +98,58 @@ describe("OpenTelemetry's variables", () => {
     await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })
     expect(await ask()).to.equal(200)
     expect(await health()).to.deep.include({ status: 'degraded', degraded: ['telemetry'] })
-    const lines = gateway?.lines.map((line) => JSON.parse(line) as Record<string, unknown>) ?? []
-    const told = lines.filter(({ level, signal }) => level === 'error' && signal === 'traces')
+    const told = errors('traces')
     expect(told).to.have.length(1)
     expect(told[0]?.['reason']).to.equal('OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json')
     expect(collector.requests).to.deep.equal([])
+  })
+
+  it('that name a certificate which cannot be read turn their signal off, while the gateway serves', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-certificates-'))
+    try {
+      for (const [signal, more] of [
+        ['traces', { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:9' }],
+        ['metrics', { OTEL_METRICS_EXPORTER: 'otlp' }],
+      ] as const) {
+        await start({ ...more, OTEL_EXPORTER_OTLP_CERTIFICATE: folder })
+        expect(await ask()).to.equal(200)
+        expect(await health()).to.deep.include({ status: 'degraded', degraded: ['telemetry'] })
+        const told = errors(signal)
+        expect(told).to.have.length(1)
+        const reason = 'OTEL_EXPORTER_OTLP_CERTIFICATE names a file that cannot be read (EISDIR)'
+        expect(told[0]?.['reason']).to.equal(reason)
+        await gateway?.close()
+        gateway = undefined
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('that name a certificate which is gone when it is needed turn their signal off, too', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-certificates-'))
+    const file = join(folder, 'ca.pem')
+    try {
+      for (const [signal, more] of [
+        ['traces', { OTEL_TRACES_EXPORTER: 'otlp' }],
+        ['metrics', { OTEL_METRICS_EXPORTER: 'otlp' }],
+      ] as const) {
+        await writeFile(file, '')
+        const environment = { ...more, OTEL_EXPORTER_OTLP_CERTIFICATE: file }
+        // The variables are read once, and the file when something is to be sent.
+        expect(readEnvironment(environment).broken.size).to.equal(0)
+        await rm(file)
+        await start(environment)
+        expect(await ask()).to.equal(200)
+        await until(() => errors(signal).length > 0)
+        expect(await health()).to.deep.include({ status: 'degraded', degraded: ['telemetry'] })
+        expect(errors(signal)).to.have.length(1)
+        await gateway?.close()
+        gateway = undefined
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 
   it('win over the file, and the admin API says which settings they decide', async () => {
