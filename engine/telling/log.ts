@@ -10,7 +10,7 @@ import { styleText } from 'node:util'
 import { parseJson } from '../json/parse.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
-import type { Scope, TraceContext } from '../spec/scope.ts'
+import type { Scope } from '../spec/scope.ts'
 import { Secrets } from '../secrets/redaction.ts'
 
 export interface LogOptions {
@@ -30,21 +30,24 @@ export interface LogOptions {
  */
 const BUFFER = 4 * 1024 * 1024
 
-/** The trace contexts of exchanges under way, by id. */
-const traces = new Map<string, TraceContext>()
+type Traced = Pick<Scope, 'id' | 'trace' | 'told'>
+
+/** The exchanges under way that have a trace context, or may get one, by id. */
+const traces = new Map<string, Traced>()
 
 /** Lets lines about an exchange, which have its `id`, say `trace_id` and `span_id`, until `untraced`. */
-export function traced({ id, trace }: Pick<Scope, 'id' | 'trace'>): void {
-  if (trace !== undefined) traces.set(id, trace)
+export function traced(scope: Traced): void {
+  // Whoever is told of an exchange may give it a trace context late.
+  if (scope.trace !== undefined || scope.told !== undefined) traces.set(scope.id, scope)
 }
 
-export function untraced({ id, trace }: Pick<Scope, 'id' | 'trace'>): void {
+export function untraced(scope: Traced): void {
   // A job has the id of the request that began it, and may have begun already.
-  if (trace !== undefined && traces.get(id) === trace) traces.delete(id)
+  if (traces.get(scope.id) === scope) traces.delete(scope.id)
 }
 
 function traceOf(line: { readonly id?: unknown } | null): object {
-  const trace = typeof line?.id === 'string' ? traces.get(line.id) : undefined
+  const trace = typeof line?.id === 'string' ? traces.get(line.id)?.trace : undefined
   if (trace === undefined) return {}
   const [, trace_id, span_id] = trace.traceparent.split('-')
   return { trace_id, span_id }
