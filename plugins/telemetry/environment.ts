@@ -93,7 +93,9 @@ function read(from: VariableReader): TelemetryEnvironment {
     sending: sendingOf(from, 'traces'),
   }
   const metrics = {
-    pushes: readers ? readers.includes('otlp') : hasEndpoint(from, 'METRICS'),
+    // Something is asked for that cannot be done, which is told where it would have been done.
+    pushes:
+      readers?.includes('otlp') ?? (from.text('OTEL_METRICS_EXPORTER') !== undefined || hasEndpoint(from, 'METRICS')),
     interval: from.number('OTEL_METRIC_EXPORT_INTERVAL', { least: 1, usual: 60_000 }, ['metrics']),
     sending: sendingOf(from, 'metrics'),
   }

@@ -82,7 +82,21 @@ async function traceExporter(sending: Sending): Promise<SpanExporter> {
     sending.protocol === 'http/json'
       ? await import('@opentelemetry/exporter-trace-otlp-http')
       : await import('@opentelemetry/exporter-trace-otlp-proto')
-  return new OTLPTraceExporter(exporterOptions(sending))
+  return withoutVariables(() => new OTLPTraceExporter(exporterOptions(sending)))
+}
+
+/**
+ * Makes an exporter, which would read variables of its process by itself: it adds the headers of all signals to those of
+ * its own, and so would send a credential to an endpoint that it is not meant for.
+ */
+export function withoutVariables<E>(make: () => E): E {
+  const hidden = Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_EXPORTER_OTLP_'))
+  for (const [name] of hidden) delete process.env[name]
+  try {
+    return make()
+  } finally {
+    Object.assign(process.env, Object.fromEntries(hidden))
+  }
 }
 
 /** The same for each signal. */

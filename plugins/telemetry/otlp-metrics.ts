@@ -4,7 +4,7 @@ import type { CollectionResult, MetricData, MetricProducer, PushMetricExporter }
 import type { Delivery } from './delivery.ts'
 import type { Sending, TelemetryEnvironment } from './environment.ts'
 import type { ToldMetric, ToldValue } from './instruments.ts'
-import { closing, exporterOptions, resourceOf } from './open-tracing.ts'
+import { closing, exporterOptions, resourceOf, withoutVariables } from './open-tracing.ts'
 
 /** Metrics of this process on their way to a collector. */
 export interface Pushing {
@@ -40,7 +40,7 @@ async function metricExporter(sending: Sending): Promise<PushMetricExporter> {
     sending.protocol === 'http/json'
       ? await import('@opentelemetry/exporter-metrics-otlp-http')
       : await import('@opentelemetry/exporter-metrics-otlp-proto')
-  return new OTLPMetricExporter(exporterOptions(sending))
+  return withoutVariables(() => new OTLPMetricExporter(exporterOptions(sending)))
 }
 
 /** The exporter, which tells what became of each batch. */

@@ -104,6 +104,46 @@ describe("OpenTelemetry's variables", () => {
     expect(collector.requests).to.deep.equal([])
   })
 
+  it('that name no exporter of metrics turn off what is sent, and leave what is read', async () => {
+    await start({ OTEL_METRICS_EXPORTER: 'otlp,prometeus', OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: collector.url })
+    expect(await health()).to.deep.include({ status: 'degraded', degraded: ['telemetry'] })
+    const told = errors('metrics')
+    expect(told).to.have.length(1)
+    expect(told[0]?.['reason']).to.match(/^OTEL_METRICS_EXPORTER must be otlp, prometheus or none/)
+    const headers = { authorization: `Bearer ${gateway?.admin.token}` }
+    expect((await fetch(`${gateway?.url}/metrics`, { headers })).status).to.equal(200)
+    await gateway?.close()
+    gateway = undefined
+    expect(collector.requests).to.deep.equal([])
+  })
+
+  it('of one signal count instead of those of all, so that a credential goes where it is meant for', async function () {
+    this.timeout(300_000)
+    const other = await startCollector()
+    try {
+      await loaded({
+        ...quick(),
+        OTEL_TRACES_EXPORTER: 'otlp',
+        OTEL_METRICS_EXPORTER: 'otlp',
+        OTEL_METRIC_EXPORT_INTERVAL: '50',
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20for-one,x-common=one',
+        OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${other.url}/v1/metrics`,
+        OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'x-own=other',
+      })
+      const seen = ({ requests }: Collector) =>
+        new Set(
+          requests.map(({ headers: { authorization, ...all } }) =>
+            [authorization, all['x-common'], all['x-own']].map(String).join(' '),
+          ),
+        )
+      expect([...seen(collector)]).to.deep.equal(['Basic for-one one undefined'])
+      expect([...seen(other)]).to.deep.equal(['undefined undefined other'])
+    } finally {
+      await other.close()
+    }
+  })
+
   it('that name a certificate which cannot be read turn their signal off, while the gateway serves', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-certificates-'))
     try {
