@@ -88,7 +88,10 @@ export class ExchangeCalls {
     this.isOver = true
     if (this.#calls === undefined) return
     const message = this.last?.message
-    const metered = message && meteredIn(measurement)
+    const read = message && readIn(measurement)
+    // An answer that ended with an error, which came after its status.
+    if (message && read?.failure !== undefined) message.error ??= { code: 'upstream_error' }
+    const metered = read && meteredIn(read)
     if (metered && !metered.unasked) {
       message.metered = metered
       if (bill) message.cost = this.#restOf(bill.cost, this.#calls)
@@ -104,15 +107,20 @@ export class ExchangeCalls {
   }
 }
 
-/** What was used, without the words of a failure; undefined: it cannot be read, which others report. */
-function meteredIn(measurement: Slots['measurement'] | undefined): Metered | undefined {
+type Read = ReturnType<Slots['measurement']['read']>
+
+/** Undefined: it cannot be read, which others report. */
+function readIn(measurement: Slots['measurement'] | undefined): Read | undefined {
   try {
-    if (measurement === undefined) return undefined
-    const read = measurement.read()
-    if (read.failure === undefined && read.losses.length === 0) return read
-    const { complete: _, failure: __, losses: ___, ...metered } = read
-    return metered
+    return measurement?.read()
   } catch {
     return undefined
   }
+}
+
+/** What was used, without the words of a failure. */
+function meteredIn(read: Read): Metered {
+  if (read.failure === undefined && read.losses.length === 0) return read
+  const { complete: _, failure: __, losses: ___, ...metered } = read
+  return metered
 }

@@ -4,12 +4,30 @@ import type { RunningGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
+import { valueIn } from './exposition.ts'
 import { chatAnswer, chatFrames } from '../service/streams.ts'
 import { startCollector } from './collector.ts'
 import type { Collector, SeenSpan } from './collector.ts'
 
 const messages = [{ role: 'user', content: 'What is the secret word?' }]
 const client = { trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' }
+/** A stream of messages that ends with an error. */
+const messagesBroken = [
+  {
+    type: 'message_start',
+    message: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  },
+  { type: 'error', error: { type: 'weird_error', message: 'No room.' } },
+].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 const traceparent = (flags = '01') => `00-${client.trace}-${client.span}-${flags}`
 
 describe('traces', () => {
@@ -28,11 +46,12 @@ describe('traces', () => {
       },
       server_config: {
         resilience: { retries: { wait: '1ms' }, breaker: { failures: 100 } },
-        telemetry: { traces: { headers: { 'session.id': 'X-Session-Id' } } },
+        telemetry: { traces: { headers: { 'session.id': 'X-Session-Id' } }, metrics: { access: 'open' } },
       },
       providers: [
         { name: 'far', type: 'compatible', base_url: upstream.url, telemetry_name: 'mistral_ai' },
         { name: 'near', type: 'echo' },
+        { name: 'anthropic', type: 'messages', base_url: upstream.url, api_key: 'k' },
       ],
       models: [
         { name: 'm', provider: 'far', upstream_model: 'm-2026', pricing: { input: 100, output: 200 } },
@@ -43,6 +62,7 @@ describe('traces', () => {
           pricing: { input: 1, output: 2 },
           fallbacks: ['m'],
         },
+        { name: 'claude', provider: 'anthropic' },
         { name: 'plain', provider: 'near', pricing: { input: 1, output: 1 } },
       ],
       key_fields: { tags: { team: 'blue' } },
@@ -140,6 +160,27 @@ describe('traces', () => {
     const headers = upstream.requests[before]?.headers ?? {}
     expect(headers['traceparent']).to.equal(`00-${client.trace}-${call?.spanId}-01`)
     expect(headers['tracestate']).to.equal('vendor=1,other=a:b')
+  })
+
+  it('of an answer that ends with an error tell it, as the metrics do', async () => {
+    const [first = ''] = chatFrames('Hel')
+    upstream.answer({
+      frames: [first, `data: ${JSON.stringify({ error: { message: 'No room.', code: 'weird' } })}\n\n`],
+    })
+    const chat = await of((await ask({ stream: true })).id)
+    upstream.answer({ frames: messagesBroken })
+    const answer = await gateway.post('/v1/messages', { model: 'claude', max_tokens: 5, messages, stream: true })
+    expect(await answer.text()).to.include('event: error')
+    const claude = await of(answer.headers.get('x-request-id') ?? '')
+    for (const spans of [chat, claude]) {
+      const [call] = kinds(spans, 'client')
+      expect([call?.attributes['error.type'], call?.isError]).to.deep.equal(['upstream_error', true])
+      expect(kinds(spans, 'server')[0]?.isError).to.equal(true)
+    }
+    const text = await (await fetch(`${gateway.url}/metrics`)).text()
+    const outcome = 'broken'
+    expect(valueIn(text, 'sluice_upstream_requests_total', { provider: 'far', model: 'm', outcome })).to.equal(1)
+    expect(valueIn(text, 'sluice_upstream_requests_total', { provider: 'anthropic', outcome })).to.equal(1)
   })
 
   it('are not exported if the client does not sample, and its flags stay', async () => {
