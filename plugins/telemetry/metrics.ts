@@ -1,7 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { defineService } from '../../engine/index.ts'
 import { GatewayMetrics } from './gateway-metrics.ts'
-import type { ProcessFacts } from './gateway-metrics.ts'
 import type { Across, Counter, Gauge, Histogram, Instrument, ToldMetric } from './instruments.ts'
 import { Processes } from './processes.ts'
 import { Registry } from './registry.ts'
@@ -68,7 +67,7 @@ export interface Metrics {
   /** What this process has counted. */
   told(): readonly ToldMetric[]
   /** The metrics of all processes, in the text format of Prometheus. */
-  text(facts: ProcessFacts): Promise<string>
+  text(): Promise<string>
 }
 
 declare module '../../engine/index.ts' {
@@ -104,6 +103,16 @@ export default defineService({
       ['sluice:socket:end', (message: unknown) => told.closed(message as never)],
       ['sluice:reload:end', (message: unknown) => told.reloaded(message as never)],
     ] as const
+    /** Sets what is known only when somebody reads. */
+    const read = () => {
+      const { degraded } = host.state()
+      const { shared } = host.keyValue
+      const stores = {
+        database: !degraded.includes('database'),
+        ...(shared && { key_value: !degraded.includes('key_value') }),
+      }
+      told.read({ version: host.version, stores })
+    }
     let listens = false
     const listen = (enabled: boolean) => {
       if (enabled === listens) return
@@ -119,10 +128,13 @@ export default defineService({
           counter: (instrument) => registry.counter(instrument),
           gauge: (instrument) => registry.gauge(instrument, instrument.across),
           histogram: (instrument) => registry.histogram(instrument, instrument.buckets),
-          told: () => registry.told(),
+          told() {
+            read()
+            return registry.told()
+          },
           onRead: (owner, listener) => void registry.listeners.set(owner, listener),
-          text(facts) {
-            told.read(facts)
+          text() {
+            read()
             return processes.text()
           },
         }

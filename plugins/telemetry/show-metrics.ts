@@ -12,15 +12,10 @@ export default defineStage({
   provides: ['reply'],
   uses: ['metrics'],
   build:
-    (_config, { status, version, keyValue }, { metrics }) =>
+    (_config, _host, { metrics }) =>
     async () => {
       if (!metrics.enabled) throw new GatewayError('not_found')
-      const { degraded } = status
-      const stores = {
-        database: !degraded.includes('database'),
-        ...(keyValue.shared && { key_value: !degraded.includes('key_value') }),
-      }
-      const bytes = Buffer.from(await metrics.text({ version, stores }))
+      const bytes = Buffer.from(await metrics.text())
       return { reply: { status: 200, headers: { 'cache-control': 'no-store' }, body: { kind: 'bytes', bytes, type } } }
     },
 })

@@ -65,6 +65,10 @@ describe('metrics over OTLP', () => {
         point('sluice.requests', told)?.value === 1 && point('sluice.requests', { pipeline: 'messages' }) !== undefined,
     )
     await until(() => point('gen_ai.client.inference.duration', { 'error.type': '400' })?.value === 1)
+    // What is known only when somebody reads is there without a scrape, too.
+    expect(point('sluice.store.up', { store: 'database' })?.value).to.equal(1)
+    expect(point('sluice.build.info', { node: process.versions.node })?.value).to.equal(1)
+    await until(() => (point('sluice.config.age')?.value ?? 0) > 0)
     const headers = { authorization: `Bearer ${open().admin.token}` }
     const text = await (await fetch(`${open().url}/metrics`, { headers })).text()
     expect(valueIn(text, 'sluice_requests_total', told)).to.equal(1)
