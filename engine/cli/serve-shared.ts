@@ -90,7 +90,7 @@ export async function serveShared(shared: Shared): Promise<number> {
     new Promise((resolve) => {
       const worker = cluster.fork(isComplete ? replacing : undefined)
       closeStrays(worker)
-      answerQuestions(worker)
+      answerQuestions(worker, () => stopping)
       worker.on('message', (message: Partial<Loaded> | null) => {
         if (message?.sluice !== 'loaded') return
         const { error } = message

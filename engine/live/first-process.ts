@@ -26,8 +26,8 @@ interface Reply {
 /** What such a module exports. */
 interface Answering {
   readonly default: (question: Json, from: number) => Json | undefined | Promise<Json | undefined>
-  /** A process has ended. */
-  readonly left?: (from: number) => void
+  /** A process has ended; whether all do. */
+  readonly left?: (from: number, isStopping: boolean) => void
 }
 
 /** The first process, for one of several serving processes; undefined in a process that serves alone. */
@@ -96,7 +96,7 @@ export function tellAllServe(worker: Worker): void {
 }
 
 /** Answers the questions of a serving process, in the first one. */
-export function answerQuestions(worker: Worker): void {
+export function answerQuestions(worker: Worker, isStopping: () => boolean): void {
   const asked = new Map<string, Promise<Answering>>()
   worker.on('message', (message: Partial<Question> | null) => {
     if (message?.sluice !== 'question') return
@@ -113,6 +113,7 @@ export function answerQuestions(worker: Worker): void {
   })
   worker.once('exit', () => {
     // A module that cannot be loaded has told those who asked it.
-    for (const answering of asked.values()) answering.then(({ left }) => left?.(worker.id)).catch(() => undefined)
+    const all = isStopping()
+    for (const answering of asked.values()) answering.then(({ left }) => left?.(worker.id, all)).catch(() => undefined)
   })
 }
