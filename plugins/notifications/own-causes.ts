@@ -11,6 +11,8 @@ const ends = moduleBeside('ends', import.meta.url)
 const low = 0.05
 /** Milliseconds for which the death of a process is told. */
 const recent = 600_000
+/** Most deaths of that time that are told, each by itself: processes may die again and again. */
+const mostDeaths = 10
 /** Most findings of a refused configuration that are told. */
 const mostFindings = 5
 /** Names of degraded services that tell traces and metrics to others. */
@@ -112,17 +114,13 @@ export function fullDisk({
 async function died({ firstProcess }: Pick<ServiceHost, 'firstProcess'>): Promise<readonly Cause[]> {
   const all = ((await firstProcess?.ask(ends, null)) ?? []) as unknown as readonly number[]
   const lately = all.filter((at) => at > Date.now() - recent)
-  const [first] = lately
-  if (first === undefined) return []
   const host = hostname()
-  return [
-    {
-      cause: 'worker_died',
-      key: `worker_died ${host} ${first}`,
-      subject: `A serving process on ${host} ended and was replaced`,
-      facts: { host, ended: lately.length, last: timeText(lately.at(-1) ?? first) },
-      since: first,
-      path: '/configuration',
-    },
-  ]
+  return lately.slice(0, mostDeaths).map((at) => ({
+    cause: 'worker_died',
+    key: `worker_died ${host} ${at}`,
+    subject: `A serving process on ${host} ended and was replaced`,
+    facts: { host, ended: lately.length, last: timeText(lately.at(-1) ?? at) },
+    since: at,
+    path: '/configuration',
+  }))
 }

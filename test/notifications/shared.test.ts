@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import type { JsonObject } from '../../engine/index.ts'
 import { startServe } from '../engine/cli/process.ts'
+import deaths, { left } from '../../plugins/notifications/ends.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import type { GatewaySettings } from '../support/gateway.ts'
@@ -14,11 +15,11 @@ import { until } from '../support/until.ts'
 import { isSigned, receiver, secret } from './receiver.ts'
 import type { Receiver } from './receiver.ts'
 
-/** How many processes have told what they see. */
-function telling(folder: string): number {
+/** The processes that have told what they see. */
+function telling(folder: string): readonly string[] {
   const file = new Database(join(folder, 'sluice.db'), { readonly: true })
   try {
-    return file.prepare('select id from notifications_processes').all().length
+    return (file.prepare('select id from notifications_processes').all() as { id: string }[]).map(({ id }) => id)
   } finally {
     file.close()
   }
@@ -29,7 +30,7 @@ const names = (notices: readonly { readonly facts: Readonly<Record<string, unkno
   notices.map(({ facts, state }) => `${String(facts['name'])} ${state}`)
 
 describe('notifications, whoever says them', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
 
   let ops: Receiver
   beforeEach(async () => {
@@ -173,7 +174,17 @@ describe('notifications, whoever says them', function () {
     }
   })
 
-  it('tell of a serving process that died, once for all processes', async () => {
+  it('tell of no process that ends because all do, and of each other one by itself', () => {
+    const before = (deaths(null, 0) as number[]).length
+    left(1, true)
+    expect(deaths(null, 0)).to.have.length(before)
+    left(1, false)
+    left(2, false)
+    const all = deaths(null, 0) as number[]
+    expect(new Set(all).size).to.equal(before + 2)
+  })
+
+  it('tell of each serving process that died, once for all processes, and of none that is stopped', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-notifications-'))
     await writeFile(
       join(folder, 'sluice.yaml'),
@@ -194,7 +205,8 @@ describe('notifications, whoever says them', function () {
     try {
       await serving.until(() => serving.out.some((line) => line.includes('"url"')))
       // Whoever has told what it sees is known to the process that starts the others.
-      await until(() => telling(folder) === 2)
+      await until(() => telling(folder).length === 2)
+      const before = telling(folder)
       const [killed = 0] = await workers()
       process.kill(killed, 'SIGKILL')
       await until(() => ops.of('worker_died').length === 1)
@@ -204,11 +216,19 @@ describe('notifications, whoever says them', function () {
         const now = await workers()
         return now.length === 2 && !now.includes(killed)
       })
-      await until(() => telling(folder) >= 2)
+      await until(() => telling(folder).some((id) => !before.includes(id)))
       const [next = 0] = await workers()
       process.kill(next, 'SIGKILL')
       await until(async () => !(await workers()).includes(next) && (await workers()).length === 2)
-      expect(ops.of('worker_died').map(({ state }) => state)).to.deep.equal(['begin'])
+      await until(() => ops.of('worker_died').length === 2)
+      const told = ops.of('worker_died').map(({ state, facts }) => [state, facts['ended']])
+      expect(told).to.deep.equal([
+        ['begin', 1],
+        ['begin', 2],
+      ])
+      serving.signal('SIGTERM')
+      expect(await serving.ended).to.equal(0)
+      expect(ops.of('worker_died')).to.have.length(2)
     } finally {
       await serving.remove()
       await rm(folder, { recursive: true, force: true })
