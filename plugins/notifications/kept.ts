@@ -18,6 +18,9 @@ export interface Sent {
   readonly deliveries: readonly DeliveriesTable[]
 }
 
+/** A notice as it is kept. */
+type Spoken = Notice & { readonly speaker: string }
+
 /** What was said, and how it was delivered: kept in the database. */
 export class Kept {
   readonly #host: Pick<ServiceHost, 'database'>
@@ -56,7 +59,7 @@ export class Kept {
         const { message, id, cause, key, subject, facts, path, state, at, since } = notice
         await queries
           .insertInto('notifications_sent')
-          .values({ id: message, at, notice: JSON.stringify(notice) })
+          .values({ id: message, at, notice: JSON.stringify({ ...notice, speaker } satisfies Spoken) })
           .execute()
         const waiting = targetsOf(notice).map((target) => ({
           message,
@@ -123,8 +126,11 @@ export class Kept {
     })
   }
 
-  /** What was said since a time and is not delivered yet, such as by a process that was stopped; oldest first. */
-  async waiting(since: number): Promise<readonly (readonly [Notice, target: string])[]> {
+  /**
+   * What a speaker has said since a time and is not delivered yet, such as by a process that was stopped; oldest first.
+   * Others deliver what they have said themselves.
+   */
+  async waiting(speaker: string, since: number): Promise<readonly (readonly [Notice, target: string])[]> {
     const rows = await this.#host.database
       .selectFrom('notifications_deliveries')
       .innerJoin('notifications_sent', 'notifications_sent.id', 'notifications_deliveries.message')
@@ -135,8 +141,10 @@ export class Kept {
       .orderBy('message')
       .execute()
     return rows.flatMap(({ notice, target }) => {
-      const known = parsedObject(notice) as Notice | undefined
-      return known ? [[known, target] as const] : []
+      const known = parsedObject(notice) as Spoken | undefined
+      if (known?.speaker !== speaker) return []
+      const { speaker: _, ...said } = known
+      return [[said, target] as const]
     })
   }
 }

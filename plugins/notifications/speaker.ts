@@ -127,7 +127,7 @@ export class Speaker {
   async #takeOver(causes: Causes, speaker: string): Promise<void> {
     const now = Date.now()
     causes.restore(await this.#parts.kept.open(speaker), now)
-    for (const [notice, target] of await this.#parts.kept.waiting(now - current))
+    for (const [notice, target] of await this.#parts.kept.waiting(speaker, now - current))
       this.#parts.targets.queue(notice, target)
   }
 

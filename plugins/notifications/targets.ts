@@ -17,7 +17,7 @@ const jitter = 0.08
 const longFailing = 3_600_000
 /** Milliseconds that a post has that is under way when the process stops. */
 const leaving = 3_000
-/** Most notices that wait for one target; beyond, the oldest are given up. */
+/** Most notices that wait for one target; beyond, the oldest is given up. */
 const mostWaiting = 1_000
 
 /** How a post went. */
@@ -41,12 +41,13 @@ export class Targets {
   readonly #states = new Map<string, State>()
   /** The last post of each cause to each target. */
   readonly #queues = new Map<string, Promise<void>>()
+  /** What waits for each target, oldest first, and what gives it up. */
+  readonly #waiting = new Map<string, Set<AbortController>>()
   /** Ends waits, so that nothing is begun any more; and ends what is under way. */
   readonly #stop = new AbortController()
   readonly #cut = new AbortController()
   #targets: readonly Target[] = []
   #address = ''
-  #waiting = 0
   #agent: Agent | undefined
 
   constructor(host: Pick<ServiceHost, 'log' | 'version'>, kept: Pick<Kept, 'delivered' | 'tried'>) {
@@ -78,20 +79,30 @@ export class Targets {
   /** Posts a notice, after those of the same cause before it. */
   queue(notice: Notice, name: string): void {
     const place = `${name} ${notice.key}`
-    if (this.#waiting >= mostWaiting)
-      return void this.#note(notice, name, { attempts: 0, status: null, state: 'given_up' })
-    this.#waiting++
+    const waiting = this.#waiting.get(name) ?? new Set()
+    this.#waiting.set(name, waiting)
+    if (waiting.size >= mostWaiting) this.#giveUpOldest(waiting)
+    const one = new AbortController()
+    waiting.add(one)
     const before = this.#queues.get(place)
-    const post = (before ?? Promise.resolve()).then(() => this.#deliver(notice, name))
+    const post = (before ?? Promise.resolve()).then(() => this.#deliver(notice, name, one.signal))
     const done = post.catch((error: unknown) => {
       if (!this.#stop.signal.aborted)
         this.#host.log.error({ err: error, target: name }, 'a notice could not be delivered')
     })
     const last = done.finally(() => {
-      this.#waiting--
+      waiting.delete(one)
+      if (waiting.size === 0 && this.#waiting.get(name) === waiting) this.#waiting.delete(name)
       if (this.#queues.get(place) === last) this.#queues.delete(place)
     })
     this.#queues.set(place, last)
+  }
+
+  #giveUpOldest(waiting: Set<AbortController>): void {
+    for (const oldest of waiting) {
+      waiting.delete(oldest)
+      return oldest.abort()
+    }
   }
 
   /** Posts a notice once. */
@@ -114,12 +125,13 @@ export class Targets {
     return this.#targets.find((target) => target.name === name)
   }
 
-  async #deliver(notice: Notice, name: string): Promise<void> {
+  async #deliver(notice: Notice, name: string, givenUp: AbortSignal): Promise<void> {
     for (let attempts = 1; ; attempts++) {
       if (this.#stop.signal.aborted) return
       // Its settings may have changed meanwhile.
       const target = this.#find(name)
-      if (!target) return this.#note(notice, name, { attempts, status: null, state: 'given_up' })
+      if (!target || givenUp.aborted)
+        return this.#note(notice, name, { attempts: attempts - 1, status: null, state: 'given_up' })
       const outcome = await this.#post(notice, target)
       if (this.#stop.signal.aborted && !outcome.delivered) return
       await this.#told(name, outcome)
@@ -129,7 +141,10 @@ export class Targets {
       await this.#note(notice, name, { attempts, status, state })
       if (state !== 'waiting' || wait === undefined) return
       const drawn = wait * (1 - jitter + 2 * jitter * Math.random())
-      await pause(drawn, undefined, { signal: this.#stop.signal, ref: false })
+      const signal = AbortSignal.any([this.#stop.signal, givenUp])
+      await pause(drawn, undefined, { signal, ref: false }).catch((error: unknown) => {
+        if (!givenUp.aborted) throw error
+      })
     }
   }
 

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { openDatabase } from '../../engine/store/database.ts'
+import type { Database } from '../../engine/store/database.ts'
+import type { ServiceHost, TableQueries } from '../../engine/index.ts'
+import type { Notice } from '../../plugins/notifications/cause.ts'
+import { Kept } from '../../plugins/notifications/kept.ts'
+import { migrations } from '../../plugins/notifications/table.ts'
+
+const noticeOf = (message: string, at: number): Notice => ({
+  message,
+  id: message,
+  cause: 'expires',
+  key: message,
+  subject: 'A key ends',
+  facts: {},
+  path: '/keys',
+  state: 'begin',
+  at,
+  since: at,
+})
+
+describe('notices that gateways on one database have not delivered', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-kept-'))
+  let database: Database
+  before(async () => {
+    database = await openDatabase(`sqlite:${join(folder, 'sluice.db')}`)
+    for (const one of migrations) await one.up(database.query as unknown as TableQueries, 'sqlite')
+  })
+  after(async () => {
+    await database.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('are delivered by whoever has said them, and by nobody else', async () => {
+    const kept = new Kept({ database: database.query as unknown as ServiceHost['database'] })
+    const now = Date.now()
+    await kept.said('one', [noticeOf('of-one', now)], () => ['ops'])
+    await kept.said('other', [noticeOf('of-other', now)], () => ['ops'])
+    await kept.said('', [noticeOf('of-all', now)], () => ['ops'])
+    expect(await kept.waiting('one', now - 1)).to.deep.equal([[noticeOf('of-one', now), 'ops']])
+    expect(await kept.waiting('other', now - 1)).to.deep.equal([[noticeOf('of-other', now), 'ops']])
+    expect(await kept.waiting('', now - 1)).to.deep.equal([[noticeOf('of-all', now), 'ops']])
+    await kept.delivered({ message: 'of-one', target: 'ops', state: 'delivered', attempts: 1, status: 204 })
+    expect(await kept.waiting('one', now - 1)).to.deep.equal([])
+    expect((await kept.sent()).map(({ notice: { id } }) => id)).to.have.members(['of-one', 'of-other', 'of-all'])
+  })
+})
