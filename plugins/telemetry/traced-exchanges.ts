@@ -221,8 +221,8 @@ export class TracedExchanges {
     )
     running.span = span
     running.tracestate = outer ? outer.tracestate : goesOn ? trace.tracestate : undefined
-    if (propagates) message.trace = traceContextOf(span, running.tracestate)
-    else delete message.trace
+    // Rows and lines of the log name the trace, wherever it goes.
+    message.trace = traceContextOf(span, running.tracestate)
     running.context = api.trace.setSpan(root, span)
   }
 

@@ -9,6 +9,8 @@ import { configuration, sandbox } from '../engine/cli/sandbox.ts'
 import { readEnvironment } from '../../plugins/telemetry/environment.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import { chatAnswer } from '../service/streams.ts'
 import { until } from '../support/until.ts'
 import { startCollector } from './collector.ts'
 import type { Collector } from './collector.ts'
@@ -261,6 +263,26 @@ describe("OpenTelemetry's variables", () => {
     await (await gateway?.post('/v1/chat/completions', body, { traceparent }))?.text()
     const spans = await collector.trace(({ kind }) => kind === 'server')
     expect(spans.some(({ traceId }) => traceparent.includes(traceId))).to.equal(false)
+  })
+
+  it('that let no trace context pass leave the trace in rows of the log', async () => {
+    const upstream = await scriptedUpstream()
+    try {
+      gateway = await startAdmin({
+        environment: { ...quick(), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_PROPAGATORS: 'none' },
+        providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
+        models: [{ name: 'echo', provider: 'far' }],
+      })
+      upstream.answer({ body: chatAnswer })
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+      await (await gateway.post('/v1/chat/completions', body, { traceparent })).text()
+      const spans = await collector.trace(({ kind }) => kind === 'server')
+      const [row] = await gateway.rows()
+      expect(row?.['trace_id']).to.equal(spans[0]?.traceId)
+      expect(upstream.requests.at(-1)?.headers).to.not.have.property('traceparent')
+    } finally {
+      await upstream.close()
+    }
   })
 
   it('that are not there leave no module of the SDK loaded, and those that are load it', async function () {
