@@ -1,6 +1,7 @@
 import type { Attributes, Span } from '@opentelemetry/api'
 import type { JsonObject, ToldCall, ToldExchange, TypedRecords, Usage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
+import { errorOfCall } from './error-type.ts'
 import { names, operations, providersOfHosts, providersOfTypes } from './semantic-conventions.ts'
 
 /** What the conventions call an operation. */
@@ -68,7 +69,7 @@ export function describeCall(span: Span, call: ToldCall, exchange: ToldExchange 
   if (metered?.stop !== undefined) span.setAttribute(names.finishReasons, [finishReason(metered.stop)])
   if (metered?.usage) span.setAttributes(usageOf(metered.usage))
   if (cost?.micros !== undefined) span.setAttribute(names.cost, cost.micros / 1e6)
-  const error = errorOf(call, exchange)
+  const error = errorOfCall(call, exchange)
   if (error !== undefined) span.setAttribute(names.errorType, error)
 }
 
@@ -144,15 +145,4 @@ export function usageOf(usage: Usage): Attributes {
   ]
   for (const [name, count = 0] of parts) if (count > 0) attributes[name] = count
   return attributes
-}
-
-/** How a call failed: the provider's status, a word of a fixed list, or an error code. */
-export function errorOf(call: ToldCall, exchange: ToldExchange | undefined): string | undefined {
-  const { status = 200, error, cancelled } = call
-  if (status >= 400) return String(status)
-  if (error === undefined)
-    return cancelled === true && exchange?.result === 'client_closed' ? 'client_closed' : undefined
-  const tags = error.tags ?? []
-  const known = tags.find((tag) => /^[45]\d\d$/.test(tag)) ?? ['timeout', 'connect'].find((word) => tags.includes(word))
-  return known ?? (error.code === 'internal_error' ? '_OTHER' : error.code)
 }

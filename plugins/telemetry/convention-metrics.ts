@@ -1,7 +1,10 @@
 import type { ToldCall, ToldExchange, Usage } from '../../engine/index.ts'
-import { errorOf, operationOf, providerOf } from './call-span.ts'
+import { operationOf, providerOf } from './call-span.ts'
 import type { ProviderFacts } from './call-span.ts'
 import { buckets, mcpMethods } from './gateway-instruments.ts'
+import { errorOfCall, errorOfExchange } from './error-type.ts'
+import { recordOf } from './gateway-metrics.ts'
+import type { Places } from './gateway-metrics.ts'
 import type { Registry } from './registry.ts'
 import { names } from './semantic-conventions.ts'
 
@@ -22,31 +25,36 @@ const mcp = { [names.mcpMethod]: mcpMethods, ...failing } as const
 export class ConventionMetrics {
   readonly #instruments: ReturnType<typeof instrumentsIn>
   #providers: ReadonlyMap<string, ProviderFacts> = new Map()
+  #places: Places = new Map()
+  /** What MCP servers answered to messages under way, by exchange. */
+  readonly #failed = new Map<string, string>()
 
   constructor(registry: Registry) {
     this.#instruments = instrumentsIn(registry)
   }
 
   /** A configuration went live. */
-  follow(providers: ReadonlyMap<string, ProviderFacts>): void {
+  follow(providers: ReadonlyMap<string, ProviderFacts>, places: Places): void {
     this.#providers = providers
+    this.#places = places
   }
 
   called(told: ToldCall): void {
     const { duration = 0, streamed, firstContent, metered } = told
-    const error = errorOf(told, undefined)
+    const error = errorOfCall(told, undefined)
     if (told.protocol === 'mcp') {
+      if (error !== undefined) this.#failed.set(told.exchange, error)
       const { method } = told.asked?.() ?? {}
       const labels = {
         [names.mcpMethod]: typeof method === 'string' ? method : '',
-        [names.errorType]: rpcError(told) ?? error,
+        [names.errorType]: error,
       }
       return this.#instruments.mcpClient(labels).observe(duration / 1_000)
     }
     const labels = {
       [names.operation]: operationOf(told),
       [names.provider]: providerOf(told, this.#providers.get(told.provider) ?? {}),
-      [names.requestModel]: told.record,
+      [names.requestModel]: recordOf(told, this.#places),
     }
     this.#instruments.duration({ ...labels, [names.errorType]: error }).observe(duration / 1_000)
     if (streamed === true && firstContent !== undefined)
@@ -54,10 +62,12 @@ export class ConventionMetrics {
     if (metered?.usage) this.#count(metered.usage, labels)
   }
 
-  ends({ mcp: asked, duration = 0, error, result }: ToldExchange): void {
+  ends(exchange: ToldExchange): void {
+    const { mcp: asked, duration = 0 } = exchange
+    const answered = this.#failed.get(exchange.id)
+    this.#failed.delete(exchange.id)
     if (asked === undefined) return
-    const failed = result === 'client_closed' ? result : error?.code
-    const labels = { [names.mcpMethod]: asked.method, [names.errorType]: failed }
+    const labels = { [names.mcpMethod]: asked.method, [names.errorType]: answered ?? errorOfExchange(exchange) }
     this.#instruments.mcpServer(labels).observe(duration / 1_000)
   }
 
@@ -78,11 +88,6 @@ export class ConventionMetrics {
     count('cacheWrite', cacheWrite)
     count('reasoning', reasoning)
   }
-}
-
-function rpcError({ rpc }: ToldCall): string | undefined {
-  if (rpc?.status !== undefined) return String(rpc.status)
-  return rpc?.isToolError === true ? 'tool_error' : undefined
 }
 
 function instrumentsIn(registry: Registry) {

@@ -1,5 +1,6 @@
 import type { Attributes, Span } from '@opentelemetry/api'
 import type { Ingress, ToldExchange } from '../../engine/index.ts'
+import { errorOfExchange } from './error-type.ts'
 import { names, session, user } from './semantic-conventions.ts'
 
 /** Where clients reach the gateway. */
@@ -113,11 +114,7 @@ export function describeExchange(span: Span, exchange: ToldExchange): void {
   put(names.tier, exchange.tier)
   put(names.configVersion, exchange.configVersion)
   for (const [name, value] of Object.entries(tags).slice(0, mostTags)) put(`${names.tag}${name}`, value)
-  put(names.errorType, errorOf(exchange))
-}
-
-export function errorOf({ result, error }: ToldExchange): string | undefined {
-  return result === 'client_closed' ? result : error?.code
+  put(names.errorType, errorOfExchange(exchange))
 }
 
 /** Mistakes of clients are no errors of the gateway, and neither is a client that leaves. A broken stream is one. */

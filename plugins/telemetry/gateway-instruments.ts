@@ -1,4 +1,5 @@
 import { tiers } from '../../engine/kit.ts'
+import { other, rpcCodes, toolError } from './error-type.ts'
 import type { LabelValues } from './instruments.ts'
 import type { Registry } from './registry.ts'
 
@@ -164,7 +165,7 @@ export function instrumentsIn(registry: Registry, further: Further) {
     mcpRequests: counter('sluice_mcp_requests_total', 'Messages to MCP servers, by how they ended.', {
       server,
       method: mcpMethods,
-      outcome: outcomes,
+      outcome: [...outcomes, ...rpcCodes, toolError, other],
     }),
     mcpDuration: seconds('sluice_mcp_request_seconds', 'Time until an MCP server has answered a message.', {
       server,

@@ -1,5 +1,6 @@
 import { placesOf } from '../../engine/kit.ts'
 import type { Bill, ModelRecord, ToldCall, ToldExchange, ToldReload, ToldSocket, Usage } from '../../engine/index.ts'
+import { errorOfAnswer } from './error-type.ts'
 import { instrumentsIn, labelled, mediaTypes, outcomes, socketKinds, tokenTypes } from './gateway-instruments.ts'
 import type { GatewayInstruments } from './gateway-instruments.ts'
 import type { Counter, Gauge, Histogram } from './instruments.ts'
@@ -35,6 +36,22 @@ interface Running {
 
 const none: readonly string[] = []
 
+/** Names of models, by the provider and its name for them. */
+export type Places = ReadonlyMap<string, string>
+
+export function placesIn(models: readonly ModelRecord[]): Places {
+  const places = models.flatMap((model) =>
+    placesOf(model).map((place) => [`${place.provider}\n${place.upstream_model}`, model.name] as const),
+  )
+  // Of two records of one place, the first counts.
+  return new Map(places.toReversed())
+}
+
+/** The record of a call; of an answer in neutral form, that of the place that was asked. */
+export function recordOf({ record, provider, model = '' }: ToldCall, places: Places): string {
+  return record ?? places.get(`${provider}\n${model}`) ?? ''
+}
+
 /** Counts exchanges and calls of providers by what the gateway tells of them. */
 export class GatewayMetrics {
   readonly #registry: Registry
@@ -47,8 +64,7 @@ export class GatewayMetrics {
   readonly #exchanges = new Map<string, ExchangeSeries>()
   readonly #calls = new Map<string, CallSeries>()
   readonly #pipelines = new Map<string, Gauge>()
-  /** Names of models, by the provider and its name for them. */
-  #places: ReadonlyMap<string, string> = new Map()
+  #places: Places = new Map()
   /** When the configuration went live, in milliseconds of `performance.now()`. */
   #liveSince = 0
 
@@ -64,11 +80,7 @@ export class GatewayMetrics {
     this.#liveSince = performance.now()
     this.#registry.clear('sluice_config_info')
     this.#instruments.configInfo({ version }).set(1)
-    const places = models.flatMap((model) =>
-      placesOf(model).map((place) => [`${place.provider}\n${place.upstream_model}`, model.name] as const),
-    )
-    // Of two records of one place, the first counts.
-    this.#places = new Map(places.toReversed())
+    this.#places = placesIn(models)
     this.#exchanges.clear()
     this.#calls.clear()
     if (labels.join() === this.#labels.join()) return
@@ -170,17 +182,12 @@ export class GatewayMetrics {
     this.#instruments.reloads({ result }).add()
   }
 
-  /** The record of a call; of an answer in neutral form, that of the place that was asked. */
-  #recordOf({ record, provider, model = '' }: ToldCall): string {
-    return record ?? this.#places.get(`${provider}\n${model}`) ?? ''
-  }
-
   /** A further try: at the same place, or at another one. */
   #triedAgain(failed: ToldCall, next: ToldCall): void {
     const { retries, fallbacks } = this.#instruments
     const isSame = failed.provider === next.provider && failed.record === next.record
     const { provider } = failed
-    const model = this.#recordOf(failed)
+    const model = recordOf(failed, this.#places)
     ;(isSame ? retries : fallbacks)({ model, provider, reason: outcomeOf(failed) }).add()
   }
 
@@ -188,7 +195,8 @@ export class GatewayMetrics {
     const { mcpRequests, mcpDuration } = this.#instruments
     const { method } = call.asked?.() ?? {}
     const labels = { server: call.provider, method: typeof method === 'string' ? method : 'other' }
-    mcpRequests({ ...labels, outcome: outcomeOf(call) }).add()
+    const answered = call.rpc && errorOfAnswer(call.rpc)
+    mcpRequests({ ...labels, outcome: answered ?? outcomeOf(call) }).add()
     mcpDuration(labels).observe((call.duration ?? 0) / 1_000)
   }
 
@@ -212,7 +220,7 @@ export class GatewayMetrics {
   #exchangeSeries(exchange: ToldExchange, last: ToldCall | undefined): ExchangeSeries {
     const { pipeline, protocol = '', provider = last?.provider ?? '', stream, result, error } = exchange
     const model =
-      exchange.record ?? (last && this.#recordOf(last)) ?? (error?.code === 'model_not_found' ? 'unknown' : '')
+      exchange.record ?? (last && recordOf(last, this.#places)) ?? (error?.code === 'model_not_found' ? 'unknown' : '')
     const said = result === 'completed' ? 'ok' : result === 'client_closed' ? result : (error?.code ?? 'internal_error')
     const code = this.#registry.bounded('code', said)
     const further =
@@ -231,7 +239,7 @@ export class GatewayMetrics {
 
   #callSeries(call: ToldCall): CallSeries {
     const { provider } = call
-    const model = this.#recordOf(call)
+    const model = recordOf(call, this.#places)
     const outcome = outcomeOf(call)
     const key = `${provider}\n${model}\n${outcome}`
     const known = this.#calls.get(key)

@@ -1,6 +1,6 @@
 import type { Attributes, Link, Span } from '@opentelemetry/api'
 import type { ToldCall, ToldExchange, TraceContext } from '../../engine/index.ts'
-import { errorOf as errorOfCall } from './call-span.ts'
+import { errorOfCall } from './error-type.ts'
 import type { Tracing } from './open-tracing.ts'
 import { names } from './semantic-conventions.ts'
 import { linkTo } from './trace-context.ts'
@@ -54,7 +54,7 @@ export class McpSpans {
     span.setAttribute(names.transport, 'tcp')
     if (last === undefined) return
     span.setAttribute(names.mcpServer, last.provider)
-    const error = this.errorOf(last)
+    const error = errorOfCall(last, undefined)
     if (error !== undefined) span.setAttribute(names.errorType, error)
     if (last.rpc?.status !== undefined) span.setAttribute(names.rpcStatus, String(last.rpc.status))
   }
@@ -65,14 +65,8 @@ export class McpSpans {
       span.setAttribute(names.serverPort, call.server.port)
     }
     if (call.rpc?.status !== undefined) span.setAttribute(names.rpcStatus, String(call.rpc.status))
-    const error = this.errorOf(call)
+    const error = errorOfCall(call, undefined)
     if (error !== undefined) span.setAttribute(names.errorType, error)
-  }
-
-  errorOf(call: ToldCall): string | undefined {
-    const { rpc } = call
-    if (rpc?.status !== undefined) return String(rpc.status)
-    return rpc?.isToolError === true ? 'tool_error' : errorOfCall(call, undefined)
   }
 }
 

@@ -6,6 +6,7 @@ import { ConventionMetrics } from './convention-metrics.ts'
 import { Delivery } from './delivery.ts'
 import { readEnvironment } from './environment.ts'
 import type { TelemetryEnvironment } from './environment.ts'
+import { placesIn } from './gateway-metrics.ts'
 import { openPushing } from './otlp-metrics.ts'
 import type { Pushing } from './otlp-metrics.ts'
 import { Registry } from './registry.ts'
@@ -81,7 +82,7 @@ export default defineService({
       return environment.broken.get(signal) ?? (failed.has(signal) ? 'they cannot be sent' : undefined)
     }
     return {
-      configure(_settings, { metrics }, { records }) {
+      configure(_settings, { metrics }, { records, catalog }) {
         const isAsked = metrics.enabled && environment.metrics.pushes
         const view: Telemetry = {
           environment,
@@ -103,7 +104,7 @@ export default defineService({
             measure(metrics, deliveries)
             view.asks('metrics', isAsked)
             conventions.follow(records, mostValues)
-            measured.follow(providersIn(records))
+            measured.follow(providersIn(records), placesIn(catalog.models))
             stop = (limit) => push(false, metrics, limit)
             push(isAsked && view.canSend('metrics'), metrics).catch((error: unknown) =>
               host.log.error({ err: error }, 'metrics cannot be sent'),

@@ -1,14 +1,9 @@
 import type { Attributes, Context, Link, Span } from '@opentelemetry/api'
 import type { ToldCall, ToldExchange, ToldReply, ToldStage, TraceContext } from '../../engine/index.ts'
-import {
-  describeCall,
-  errorOf as errorOfCall,
-  nameOf as nameOfCall,
-  providerOf,
-  startOf as startOfCall,
-} from './call-span.ts'
+import { describeCall, nameOf as nameOfCall, providerOf, startOf as startOfCall } from './call-span.ts'
 import type { ProviderFacts } from './call-span.ts'
 import { contentAttributes } from './content.ts'
+import { errorOfCall, errorType } from './error-type.ts'
 import {
   describeExchange,
   isError,
@@ -242,7 +237,7 @@ export class TracedExchanges {
       if (isMcp) this.#mcp.describeClient(span, call)
       else describeCall(span, call, running.message)
       this.#addCommon(span, running)
-      if ((isMcp ? this.#mcp.errorOf(call) : errorOfCall(call, running.message)) !== undefined)
+      if (errorOfCall(call, isMcp ? undefined : running.message) !== undefined)
         span.setStatus({ code: this.#tracing.api.SpanStatusCode.ERROR })
       const { content, scrub } = this.#settings
       if (content !== undefined) span.setAttributes(contentAttributes(call, content, scrub))
@@ -262,7 +257,7 @@ export class TracedExchanges {
         { kind: api.SpanKind.INTERNAL, startTime, attributes },
         running.context,
       )
-      if (message.error) span.setAttribute(names.errorType, message.error.code)
+      if (message.error) span.setAttribute(names.errorType, errorType(message.error.code))
       this.#addCommon(span, running)
       span.end(timeOf(running, began + (message.duration ?? 0)))
     }

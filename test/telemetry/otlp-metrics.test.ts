@@ -30,8 +30,14 @@ describe('metrics over OTLP', () => {
   const start = async (environment: Record<string, string>) => {
     gateway = await startAdmin({
       environment: { OTEL_BSP_SCHEDULE_DELAY: '1', ...environment },
-      providers: [{ name: 'far', type: 'messages', base_url: upstream.url, api_key: 'k', telemetry_name: 'anthropic' }],
-      models: [{ name: 'm', provider: 'far', upstream_model: 'm-2026', pricing: { input: 1, output: 2 } }],
+      providers: [
+        { name: 'far', type: 'messages', base_url: upstream.url, api_key: 'k', telemetry_name: 'anthropic' },
+        { name: 'near', type: 'echo' },
+      ],
+      models: [
+        { name: 'plain', provider: 'near', upstream_model: 'neutral-1' },
+        { name: 'm', provider: 'far', upstream_model: 'm-2026', pricing: { input: 1, output: 2 } },
+      ],
       records: { mcp_servers: [{ name: 'docs', transport: 'http', url: `${upstream.url}/docs` }] },
       key_fields: { mcp_servers: ['docs'] },
     })
@@ -114,9 +120,27 @@ describe('metrics over OTLP', () => {
     }
     const session = await post({ id: 1, method: 'initialize', params: {} })
     await post({ id: 2, method: 'tools/call', params: { name: 'add' } }, session)
-    const failed = { 'mcp.method.name': 'tools/call', 'error.type': 'tool_error' }
-    await until(() => point('mcp.client.operation.duration', failed)?.value === 1)
-    await until(() => point('mcp.server.operation.duration', { 'mcp.method.name': 'tools/call' })?.value === 1)
+    // A server may invent any number, and only those of a table are labels.
+    for (const code of [-32_602, -9_007, -8_007]) {
+      upstream.answer(
+        speaking(({ id }) => ({ body: { jsonrpc: '2.0', id: id as number, error: { code, message: 'no' } } })),
+      )
+      await post({ id: 10 - code, method: 'tools/call', params: { name: 'add' } }, session)
+    }
+    for (const side of ['client', 'server'])
+      for (const [type, count] of [
+        ['tool_error', 1],
+        ['-32602', 1],
+        ['_OTHER', 2],
+      ] as const) {
+        const failed = { 'mcp.method.name': 'tools/call', 'error.type': type }
+        await until(() => point(`mcp.${side}.operation.duration`, failed)?.value === count)
+        await until(() => point('sluice.mcp.requests', { method: 'tools/call', outcome: type })?.value === count)
+      }
+    expect(JSON.stringify(collector.points.map(({ attributes }) => attributes))).to.not.match(/9007|8007/)
+    const neutral = { model: 'plain', max_tokens: 5, messages }
+    expect(await ask(neutral)).to.equal(200)
+    await until(() => point('gen_ai.client.inference.duration', { 'gen_ai.request.model': 'plain' })?.value === 1)
     // Traces have no endpoint of their own, and so there are none.
     expect(collector.spans).to.deep.equal([])
   })

@@ -175,7 +175,10 @@ describe('traces', () => {
     for (const spans of [chat, claude]) {
       const [call] = kinds(spans, 'client')
       expect([call?.attributes['error.type'], call?.isError]).to.deep.equal(['upstream_error', true])
-      expect(kinds(spans, 'server')[0]?.isError).to.equal(true)
+      const [server] = kinds(spans, 'server')
+      // What a provider says is no word of ours.
+      expect(server?.attributes['error.type']).to.be.oneOf(['upstream_error', '_OTHER'])
+      expect(server?.isError).to.equal(true)
     }
     const text = await (await fetch(`${gateway.url}/metrics`)).text()
     const outcome = 'broken'
