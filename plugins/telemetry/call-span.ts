@@ -2,6 +2,7 @@ import type { Attributes, Span } from '@opentelemetry/api'
 import type { JsonObject, ToldCall, ToldExchange, TypedRecords, Usage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
 import { errorOfCall } from './error-type.ts'
+import { clean } from './exchange-span.ts'
 import { names, operations, providersOfHosts, providersOfTypes } from './semantic-conventions.ts'
 
 /** What the conventions call an operation. */
@@ -51,7 +52,12 @@ function factsOf(provider: { readonly telemetry_name?: string; readonly [field: 
 }
 
 /** Says of a call what is known at its end. */
-export function describeCall(span: Span, call: ToldCall, exchange: ToldExchange | undefined): void {
+export function describeCall(
+  span: Span,
+  call: ToldCall,
+  exchange: ToldExchange | undefined,
+  scrub: (text: string) => string,
+): void {
   const { metered, streamed, cost, server, lane } = call
   if (lane !== undefined) span.setAttribute(names.lane, lane)
   if (server !== undefined) {
@@ -63,7 +69,7 @@ export function describeCall(span: Span, call: ToldCall, exchange: ToldExchange 
     const first = call.firstContent ?? call.firstByte
     if (first !== undefined) span.setAttribute(names.firstChunk, first / 1_000)
   }
-  span.setAttributes(requestOf(call))
+  span.setAttributes(requestOf(call, (text) => clean(text, scrub)))
   if (metered?.model !== undefined) span.setAttribute(names.responseModel, metered.model)
   if (metered?.id !== undefined) span.setAttribute(names.responseId, metered.id)
   if (metered?.stop !== undefined) span.setAttribute(names.finishReasons, [finishReason(metered.stop)])
@@ -89,8 +95,11 @@ const finishReasons: Readonly<Record<string, string>> = {
 
 const mediaTypes: Readonly<Record<string, string>> = { image: 'image', edit: 'image', speak: 'speech' }
 
+/** Most stop sequences of a request. */
+const mostStops = 16
+
 /** The parameters of a request: numbers and names. */
-function requestOf(call: ToldCall): Attributes {
+function requestOf(call: ToldCall, cleaned: (text: string) => string): Attributes {
   const asked = askedOf(call)
   const attributes: Attributes = {}
   for (const [field, name] of numbers) {
@@ -99,13 +108,15 @@ function requestOf(call: ToldCall): Attributes {
   }
   const { topK, stop, choices = asked['n'], reasoning, format, previous, conversation } = asked
   if (typeof topK === 'number') attributes[names.topK] = Math.round(topK)
-  if (Array.isArray(stop) && stop.length > 0) attributes[names.stopSequences] = stop.map(String)
+  if (Array.isArray(stop) && stop.length > 0)
+    attributes[names.stopSequences] = stop.slice(0, mostStops).map((one) => cleaned(String(one)))
   if (typeof choices === 'number' && choices !== 1) attributes[names.choices] = choices
-  if (isObject(reasoning) && typeof reasoning['effort'] === 'string') attributes[names.reasoning] = reasoning['effort']
-  if (typeof previous === 'string') attributes[names.previous] = previous
-  if (typeof conversation === 'string') attributes[names.conversation] = conversation
+  if (isObject(reasoning) && typeof reasoning['effort'] === 'string')
+    attributes[names.reasoning] = cleaned(reasoning['effort'])
+  if (typeof previous === 'string') attributes[names.previous] = cleaned(previous)
+  if (typeof conversation === 'string') attributes[names.conversation] = cleaned(conversation)
   const output = mediaTypes[call.operation ?? ''] ?? (format === 'schema' ? 'json' : format)
-  if (typeof output === 'string') attributes[names.outputType] = output
+  if (typeof output === 'string') attributes[names.outputType] = cleaned(output)
   return attributes
 }
 

@@ -26,7 +26,7 @@ function methodOf({ method = '', transport }: ToldExchange): string {
 }
 
 /** What is known when an exchange begins; a sampler may read it. */
-export function startOf(exchange: ToldExchange, { scheme }: Pick<Door, 'scheme'>): Attributes {
+export function startOf(exchange: ToldExchange, { scheme }: Pick<Door, 'scheme'>, scrub: Scrub): Attributes {
   const own: Attributes = { [names.requestId]: exchange.id, [names.pipeline]: exchange.pipeline }
   if (!isRequest(exchange)) return own
   return {
@@ -34,7 +34,9 @@ export function startOf(exchange: ToldExchange, { scheme }: Pick<Door, 'scheme'>
     [names.method]: methodOf(exchange),
     [names.scheme]: scheme,
     ...(exchange.route === undefined ? {} : { [names.route]: exchange.route }),
-    ...(exchange.path === undefined ? {} : { [names.path]: exchange.path }),
+    ...(exchange.path === undefined
+      ? {}
+      : { [names.path]: exchange.path === exchange.route ? exchange.path : clean(exchange.path, scrub, longestPath) }),
   }
 }
 
@@ -46,11 +48,24 @@ export interface FromRequest {
   readonly door: Door
 }
 
-/** Most characters of what a client writes. */
+/** Redacts secrets. */
+type Scrub = (text: string) => string
+
+/** Most characters of what a client writes, and of a path. */
 const most = 256
+const longestPath = 2_048
+
+/** What a client writes: without secrets, also one that the cut would spoil. */
+export function clean(text: string, scrub: Scrub, length = most): string {
+  return scrub(text.slice(0, 4 * length)).slice(0, length)
+}
 
 /** What the headers of a request say. */
-export function requestAttributes({ headers, remote, httpVersion }: Ingress, from: FromRequest): Attributes {
+export function requestAttributes(
+  { headers, remote, httpVersion }: Ingress,
+  from: FromRequest,
+  scrub: Scrub,
+): Attributes {
   const attributes: Attributes = {}
   const { door } = from
   const host = URL.parse(`${door.scheme}://${headers.host ?? ''}`)
@@ -58,21 +73,21 @@ export function requestAttributes({ headers, remote, httpVersion }: Ingress, fro
   attributes[names.serverPort] = Number(host?.port) || (host?.hostname ? usualPort(door) : door.port)
   if (httpVersion !== undefined) attributes[names.protocolVersion] = httpVersion
   const agent = headers['user-agent']
-  if (agent !== undefined && agent !== '') attributes[names.userAgent] = agent.slice(0, most)
+  if (agent !== undefined && agent !== '') attributes[names.userAgent] = clean(agent, scrub)
   if (from.clientAddress) attributes[names.clientAddress] = remote
-  return { ...attributes, ...mapped(headers, from.headers) }
+  return { ...attributes, ...mapped(headers, from.headers, scrub) }
 }
 
 function usualPort({ scheme }: Door): number {
   return scheme === 'https' ? 443 : 80
 }
 
-function mapped(headers: Ingress['headers'], wanted: FromRequest['headers']): Attributes {
+function mapped(headers: Ingress['headers'], wanted: FromRequest['headers'], scrub: Scrub): Attributes {
   const attributes: Attributes = {}
   for (const [attribute, header] of wanted) {
     const value = headers[header]
     const text = Array.isArray(value) ? value.join(', ') : value
-    if (text !== undefined && text !== '') attributes[attribute] = text.slice(0, most)
+    if (text !== undefined && text !== '') attributes[attribute] = clean(text, scrub)
   }
   return attributes
 }
@@ -93,7 +108,7 @@ export function langfuseOf(pipeline: string, tags: ToldExchange['tags'], request
 }
 
 /** Says of an exchange what is known at its end. Absent values are absent attributes. */
-export function describeExchange(span: Span, exchange: ToldExchange): void {
+export function describeExchange(span: Span, exchange: ToldExchange, scrub: Scrub): void {
   const { key, tags = {}, bill, losses } = exchange
   const put = (name: string, value: string | number | undefined) => {
     if (value !== undefined && value !== '') span.setAttribute(name, value)
@@ -103,7 +118,7 @@ export function describeExchange(span: Span, exchange: ToldExchange): void {
   put(names.keyId, key?.id)
   put(names.keyName, key?.name)
   put(names.member, exchange.member)
-  put(names.requested, exchange.requested?.slice(0, 128))
+  put(names.requested, exchange.requested && clean(exchange.requested, scrub, 128))
   put(names.served, exchange.model)
   put(names.providerRecord, exchange.provider)
   put(names.tries, exchange.tries)

@@ -100,7 +100,20 @@ export const session = 'session.id'
 export const user = 'user.id'
 
 /** Attributes that no header may set. */
-export const reserved: readonly string[] = ['gen_ai.', 'http.', 'sluice.', 'langfuse.', 'mcp.']
+export const reserved: readonly string[] = [
+  'gen_ai.',
+  'http.',
+  'sluice.',
+  'langfuse.',
+  'mcp.',
+  'llm.',
+  'server.',
+  'url.',
+  'network.',
+  'service.',
+]
+/** The same, by their whole name. With `model`, Langfuse would count a generation. */
+export const reservedNames: readonly string[] = ['model', 'error.type']
 
 /** `gen_ai.operation.name`, by operation. Those that the conventions do not have are the gateway's own. */
 export const operations: Readonly<Record<string, string>> = {

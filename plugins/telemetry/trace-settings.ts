@@ -1,6 +1,6 @@
 import { hasCredentials } from '../../engine/kit.ts'
 import type { ConfigOf, SectionReport } from '../../engine/index.ts'
-import { reserved } from './semantic-conventions.ts'
+import { reserved, reservedNames } from './semantic-conventions.ts'
 
 /** Settings of traces in the section `telemetry`. */
 export const traceSettings = {
@@ -92,6 +92,7 @@ export function checkTraces({ traces: { headers, url } }: TraceSettings, report:
     const path = ['traces', 'headers', attribute]
     const taken = reserved.find((prefix) => attribute.startsWith(prefix))
     if (taken !== undefined) report(path, `attributes of ${taken}* are the gateway's own`)
+    if (reservedNames.includes(attribute)) report(path, `the attribute "${attribute}" is the gateway's own`)
     if (hasCredentials(header)) report(path, `the header "${header}" has credentials, which are not traced`)
   }
   const mistake = url === '' ? undefined : mistakeIn(url)

@@ -119,7 +119,7 @@ export class TracedExchanges {
   replies({ scope, slots: { ingress } }: ToldReply): void {
     const running = this.#running.get(scope.id)
     if (running === undefined || ingress === undefined || !isRequest(running.message)) return
-    running.request = requestAttributes(ingress, this.#settings.request)
+    running.request = requestAttributes(ingress, this.#settings.request, this.#settings.scrub)
   }
 
   calling(call: ToldCall): void {
@@ -168,7 +168,7 @@ export class TracedExchanges {
     }
     if (span.isRecording()) {
       this.#endStages(running)
-      describeExchange(span, exchange)
+      describeExchange(span, exchange, this.#settings.scrub)
       if (isRequest(exchange)) span.setAttributes(running.request)
       this.#addCommon(span, running)
       if (exchange.protocol === 'mcp') this.#mcp.describeServer(span, exchange, running.calls.at(-1))
@@ -189,7 +189,7 @@ export class TracedExchanges {
   /** Begins the span of an exchange, below what its client says, or what began it. */
   #begin(running: Running, name: string, given: TraceContext | undefined, link?: Link): void {
     const { message, outer } = running
-    const { continues, propagates, request } = this.#settings
+    const { continues, propagates, request, scrub } = this.#settings
     const { api, tracer } = this.#tracing
     const isClients = isRequest(message)
     const trace = propagates ? given : undefined
@@ -209,7 +209,7 @@ export class TracedExchanges {
       {
         kind: isClients ? api.SpanKind.SERVER : api.SpanKind.INTERNAL,
         startTime: timeOf(running, running.began),
-        attributes: startOfExchange(message, request.door),
+        attributes: startOfExchange(message, request.door, scrub),
         ...(links.length > 0 ? { links } : {}),
       },
       parent,
@@ -235,7 +235,7 @@ export class TracedExchanges {
     if (span.isRecording()) {
       const isMcp = call.protocol === 'mcp'
       if (isMcp) this.#mcp.describeClient(span, call)
-      else describeCall(span, call, running.message)
+      else describeCall(span, call, running.message, this.#settings.scrub)
       this.#addCommon(span, running)
       if (errorOfCall(call, isMcp ? undefined : running.message) !== undefined)
         span.setStatus({ code: this.#tracing.api.SpanStatusCode.ERROR })

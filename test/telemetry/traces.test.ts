@@ -264,6 +264,29 @@ describe('traces', () => {
     expect(call?.attributes['error.type']).to.equal('client_closed')
   })
 
+  it('have no secret of what a client writes, and cut it', async () => {
+    upstream.answer({ body: chatAnswer })
+    const { key } = gateway
+    const { id } = await ask(
+      { stop: [`stop ${key}`, 'x'.repeat(1_000)] },
+      { 'x-session-id': `session ${key}`, 'user-agent': `agent ${key}` },
+    )
+    const spans = await of(id)
+    const [server] = kinds(spans, 'server')
+    const [call] = kinds(spans, 'client')
+    expect(server?.attributes['user_agent.original']).to.match(/^agent /)
+    expect(server?.attributes['session.id']).to.match(/^session /)
+    const stops = call?.attributes['gen_ai.request.stop_sequences'] as string[]
+    expect(stops.map(({ length }) => length <= 256)).to.deep.equal([true, true])
+    const path = `/v1beta/models/${key}:generateContent`
+    const answer = await gateway.post(path, { contents: [{ parts: [{ text: 'x' }] }] })
+    await answer.text()
+    const asked = await of(answer.headers.get('x-request-id') ?? '')
+    expect(kinds(asked, 'server')[0]?.attributes['url.path']).to.match(/^\/v1beta\/models\//)
+    const all = JSON.stringify([...spans, ...asked].map(({ name, attributes }) => [name, attributes]))
+    expect(all).to.not.include(key)
+  })
+
   it('have no attribute that makes Langfuse count the span of an exchange, or leaks a secret', async () => {
     for (const { kind, attributes } of collector.spans) {
       if (kind === 'client') continue
