@@ -49,7 +49,8 @@ describe('spans on their way to a collector', () => {
     // Each has two spans: at most 4 are out, and 10 wait.
     for (let count = 0; count < 50; count++) expect(await ask()).to.equal(200)
     expect(await dropped()).to.be.within(102 - 14, 102 - 10)
-    expect(collector.requests).to.have.length(1)
+    // No more than may be under way at once.
+    expect(collector.requests.length).to.be.at.most(4)
   })
 
   it('are lost when a collector refuses them, and arrive when it does not', async () => {
@@ -64,11 +65,11 @@ describe('spans on their way to a collector', () => {
   })
 
   it('cost no request while nobody is there', async () => {
-    const nobody = createServer()
+    // The port stays taken, so that nobody else is there.
+    const nobody = createServer((socket) => void socket.on('error', () => undefined).destroy())
     nobody.listen(0, '127.0.0.1')
     await once(nobody, 'listening')
     const { port } = nobody.address() as AddressInfo
-    nobody.close()
     await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_BSP_SCHEDULE_DELAY: '1',
@@ -76,6 +77,7 @@ describe('spans on their way to a collector', () => {
     })
     for (let count = 0; count < 20; count++) expect(await ask()).to.equal(200)
     await until(async () => ((await dropped()) ?? 0) > 0)
+    nobody.close()
   })
 
   it('are sent when the gateway stops', async () => {

@@ -264,6 +264,17 @@ describe('traces', () => {
     expect(call?.attributes['error.type']).to.equal('client_closed')
   })
 
+  it('take no attribute of the gateway from a header', async () => {
+    for (const attribute of ['model', 'error.type', 'llm.model', 'server.address', 'url.path', 'service.name']) {
+      const telemetry = { traces: { headers: { [attribute]: 'x-any' } } }
+      const problem = await startGateway({ server_config: { telemetry } }).then(
+        (running) => running.close().then(() => undefined),
+        (error: unknown) => error as Error,
+      )
+      expect([attribute, problem?.message]).to.satisfy(([, said]: string[]) => said?.includes("the gateway's own"))
+    }
+  })
+
   it('have no secret of what a client writes, and cut it', async () => {
     upstream.answer({ body: chatAnswer })
     const { key } = gateway
