@@ -71,6 +71,9 @@ interface Folded {
   at(index: number): number
 }
 
+/** A letter with what composes with it: marks, vowels and ends of Korean syllables, half-width marks of Japanese. */
+const clusters = /[^\p{M}][\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]{0,8}|\p{M}/gu
+
 /** A text without differences of width and of the form of Unicode (NFKC), and of case unless it counts. */
 function folded(text: string, cased: boolean): Folded {
   // Most texts are plain: nothing moves.
@@ -78,9 +81,10 @@ function folded(text: string, cased: boolean): Folded {
   const places: number[] = []
   let form = ''
   let at = 0
-  for (const [cluster] of text.matchAll(/[^\p{M}]\p{M}{0,8}|\p{M}/gu)) {
+  for (const [cluster] of text.matchAll(clusters)) {
     const normal = cluster.normalize('NFKC')
-    const one = cased ? normal : normal.toLowerCase()
+    // A sigma has another form at the end of a word.
+    const one = cased ? normal : normal.toLowerCase().replaceAll('ς', 'σ')
     for (let index = 0; index < one.length; index++) places.push(at)
     form += one
     at += cluster.length

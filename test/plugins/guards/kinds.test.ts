@@ -65,6 +65,15 @@ describe('plugins/guards: words', () => {
     expect(foundIn(words, { ...given, words: ['bank'] }, 'Ｂａｎｋ')).to.deep.equal(['Ｂａｎｋ'])
     expect(foundIn(words, { ...given, case: true }, 'AB ab')).to.deep.equal(['ab'])
   })
+  it('find words in the forms of other scripts', () => {
+    const of = (word: string, text: string) => foundIn(words, { ...given, words: [word] }, text)
+    const korean = '한국'
+    expect(of(korean, `a ${korean.normalize('NFD')} b`)).to.deep.equal([korean.normalize('NFD')])
+    expect(of(korean.normalize('NFD'), `a ${korean} b`)).to.deep.equal([korean])
+    expect(of('ガス', 'a ｶﾞｽ b')).to.deep.equal(['ｶﾞｽ'])
+    expect(of('λόγος', 'a ΛΌΓΟΣ b λόγος')).to.deep.equal(['ΛΌΓΟΣ', 'λόγος'])
+    expect(of('ΛΌΓΟΣ', 'a λόγος b')).to.deep.equal(['λόγος'])
+  })
   it('find whole words alone, if they are to', () => {
     expect(foundIn(words, given, 'abc ab1 _ab- äab ab')).to.deep.equal(['ab', 'ab'])
     expect(foundIn(words, { ...given, whole: false }, 'cab')).to.deep.equal(['ab'])
