@@ -138,7 +138,8 @@ describe('notifications', () => {
 
   it('try again what a target does not take, in order for each cause', async () => {
     const before = ops.received.length
-    ops.answer(500, 302)
+    // The next try is a minute after the third.
+    ops.answer(500, 302, 302)
     const made = await gateway.asAdmin('POST /api/api-keys', {
       name: 'soon',
       expires_at: new Date(Date.now() + 86_400_000).toISOString(),
@@ -157,6 +158,7 @@ describe('notifications', () => {
     const targets = (await shown())['targets'] as JsonObject[]
     expect(targets.find(({ name }) => name === 'ops')).to.include({ problem: 'it answered with status 302' })
     expect(ops.received.slice(before).map(({ body }) => body.state)).not.to.include('end')
+    ops.answer()
   })
 
   it('are tried by a button, with an answer that says how it went', async () => {
