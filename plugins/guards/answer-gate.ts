@@ -173,7 +173,7 @@ export class AnswerGate implements Gate {
       case 'fallback': {
         const isRetry = this.#rule.action === 'retry'
         const { isLast, isSpent } = this.#around
-        if (isRetry ? isSpent || !exchange.retry(this.#rule) : isLast) {
+        if (isRetry ? isSpent === true || !exchange.retry(this.#rule) : isLast) {
           tell('denied')
           return this.#denial.verdict(window.held, found.message ?? this.#rule.message)
         }

@@ -94,7 +94,8 @@ function aroundOf(
   { host, guards }: { readonly host: Host; readonly guards: Services['guards'] },
 ): Around {
   const exchange = guards.exchangeOf(scope)
-  const { tries } = host.catalog.settings.resilience.retries
+  const { retries }: { readonly retries?: { readonly tries?: number } } = host.catalog.settings.resilience
+  const { tries = Infinity } = retries ?? {}
   return {
     host,
     scope,

@@ -28,7 +28,7 @@ export interface Around {
   /** Whether no other candidate is left. */
   readonly isLast: boolean
   /** Whether all tries of `resilience.retries` were made. */
-  readonly isSpent: boolean
+  readonly isSpent?: boolean
 }
 
 /**
