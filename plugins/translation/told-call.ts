@@ -75,6 +75,8 @@ function whatThereIs<T extends object>(read: () => T): Partial<T> {
 export interface Readers {
   readonly replyOf: (answer: Extract<AnswerContent, { kind: 'whole' }>) => ReplyOf<Operation>
   readonly reader: () => EventParser<GenerateEvent>
+  /** Whether the client has got all of the answer: what a gate has kept from it is told to nobody. */
+  readonly isShown: () => boolean
 }
 
 /** Most bytes of a stream that are kept to be told. */
@@ -85,7 +87,7 @@ export function kept(answer: UpstreamAnswer, request: Envelope, scope: Scope, re
   const { call } = scope
   if (call?.keeps !== true) return answer
   const tell = (read: () => ReplyOf<Operation> | undefined) => {
-    const reply = () => whatThereIs(() => defined({ reply: read() }))
+    const reply = () => (readers.isShown() ? whatThereIs(() => defined({ reply: read() })) : {})
     call.tell({ content: () => ({ ...requestIn(request), ...reply() }) })
   }
   switch (answer.kind) {

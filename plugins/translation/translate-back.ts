@@ -112,6 +112,7 @@ function back(exchange: AnswerContext, given: UpstreamAnswer): ClientAnswer | Pr
   const answer = kept(given, request, scope, {
     replyOf: (one) => replyOf(exchange, one),
     reader: () => readerOf(exchange),
+    isShown: () => exchange.handlers?.passedAll ?? true,
   })
   switch (answer.kind) {
     case 'whole':

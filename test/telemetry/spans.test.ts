@@ -102,6 +102,17 @@ describe('spans', () => {
     expect(JSON.stringify(attributes)).to.not.match(/Hello/)
   })
 
+  it('have no answer that a guard has masked or denied', async () => {
+    for (const action of ['mask', 'deny']) {
+      const guards = [{ name: 'list', kind: 'words', words: ['cherry'], side: ['output'], action }]
+      const gateway = await start({ content: 'span' }, { records: { guards } })
+      upstream.answer({ frames: chatFrames('A che', 'rry') })
+      const { attributes } = await callOf(await ask(gateway, { model: 'm', stream: true, messages }))
+      expect(attributes['gen_ai.input.messages']).to.not.equal(undefined)
+      expect(JSON.stringify(attributes)).to.not.match(/cherry/)
+    }
+  })
+
   it('have what the provider was asked and what it answered, if that is wanted', async () => {
     const gateway = await start({ content: 'span' })
     const tool = { type: 'function', function: { name: 'look', description: 'Looks.', parameters: { type: 'object' } } }
