@@ -72,7 +72,8 @@ interface Folded {
 }
 
 /** A letter with what composes with it: marks, vowels and ends of Korean syllables, half-width marks of Japanese. */
-const clusters = /[^\p{M}][\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]{0,8}|\p{M}/gu
+const clusters =
+  /\p{ASCII}+(?=\p{ASCII})|[^\p{M}][\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]{0,8}|\p{M}/gu
 
 /** A text without differences of width and of the form of Unicode (NFKC), and of case unless it counts. */
 function folded(text: string, cased: boolean): Folded {
@@ -82,6 +83,13 @@ function folded(text: string, cased: boolean): Folded {
   let form = ''
   let at = 0
   for (const [cluster] of text.matchAll(clusters)) {
+    // All but the last letter of plain text stays as it is.
+    if (cluster.length > 1 && cluster.charCodeAt(1) < 128) {
+      for (let index = 0; index < cluster.length; index++) places.push(at + index)
+      form += cased ? cluster : cluster.toLowerCase()
+      at += cluster.length
+      continue
+    }
     const normal = cluster.normalize('NFKC')
     // A sigma has another form at the end of a word.
     const one = cased ? normal : normal.toLowerCase().replaceAll('ς', 'σ')
