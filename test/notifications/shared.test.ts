@@ -6,7 +6,6 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import type { JsonObject } from '../../engine/index.ts'
 import { startServe } from '../engine/cli/process.ts'
-import deaths, { left } from '../../plugins/notifications/ends.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import type { GatewaySettings } from '../support/gateway.ts'
@@ -174,7 +173,13 @@ describe('notifications, whoever says them', function () {
     }
   })
 
-  it('tell of no process that ends because all do, and of each other one by itself', () => {
+  it('tell of no process that ends because all do, and of each other one by itself', async () => {
+    // As the first process loads it.
+    const module = new URL('../../plugins/notifications/ends.ts', import.meta.url).href
+    const { default: deaths, left } = (await import(module)) as {
+      readonly default: (question: null, from: number) => unknown
+      readonly left: (from: number, isStopping: boolean) => void
+    }
     const before = (deaths(null, 0) as number[]).length
     left(1, true)
     expect(deaths(null, 0)).to.have.length(before)
