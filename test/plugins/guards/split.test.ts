@@ -74,6 +74,7 @@ function given(
     principal: undefined,
     exchange: new GuardedExchange(scope, () => undefined),
     isLast: true,
+    isSpent: false,
     masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable(() => false) }),
   }
   const step = new GateStep(
