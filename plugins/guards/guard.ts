@@ -94,7 +94,9 @@ function aroundOf(
   { host, guards }: { readonly host: Host; readonly guards: Services['guards'] },
 ): Around {
   const exchange = guards.exchangeOf(scope)
-  const { retries }: { readonly retries?: { readonly tries?: number } } = host.catalog.settings.resilience
+  // A service of another room keeps these in the same section.
+  const resilience: object = host.catalog.settings.resilience
+  const { retries } = resilience as { readonly retries?: { readonly tries?: number } }
   const { tries = Infinity } = retries ?? {}
   return {
     host,
