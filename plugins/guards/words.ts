@@ -73,7 +73,7 @@ interface Folded {
 
 /** A letter with what composes with it: marks, vowels and ends of Korean syllables, half-width marks of Japanese. */
 const clusters =
-  /\p{ASCII}+(?=\p{ASCII})|[^\p{M}][\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]{0,8}|\p{M}/gu
+  /\p{ASCII}{1,512}(?=\p{ASCII})|[^\p{M}][\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]{0,8}|\p{M}/gu
 
 /** A text without differences of width and of the form of Unicode (NFKC), and of case unless it counts. */
 function folded(text: string, cased: boolean): Folded {

@@ -437,6 +437,7 @@ const promised = {
       readList
       readPublic
       readQuery
+      readUnambiguous
       reasonOfError
       recordName
       replyJson

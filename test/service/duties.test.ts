@@ -7,7 +7,7 @@ import { root } from '../rules/sources.ts'
 import { startFolder } from '../support/folder.ts'
 import type { FolderGateway } from '../support/folder.ts'
 
-const block = fencedBlocks(readFileSync(join(root, 'README.md'), 'utf8'), ['yaml'])
+const block = fencedBlocks(readFileSync(join(root, 'docs', 'operator.md'), 'utf8'), ['yaml'])
   .map(({ text }) => text)
   .find((text) => text.includes('name: chat-completions'))
 const body = { model: 'echo', messages: [{ role: 'user', content: 'Hello' }] }
@@ -71,7 +71,7 @@ models: [{ name: echo, provider: echo }]
         'pipelines/pinned.yaml:5:91: "call" owes "allow", which nothing has paid since "pin" gave "candidates"; add "- allow" before this step [duty]',
       )
       expect(wrong.status).to.equal(1)
-      await here.write('pipelines/pinned.yaml', pinned('validate, limit, allow'))
+      await here.write('pipelines/pinned.yaml', pinned('validate, limit, allow, guard: { side: input }'))
       const right = await here.run('check')
       expect([right.status, right.out.length], right.out.join('\n')).to.deep.equal([0, 1])
       await here.write(
@@ -81,11 +81,11 @@ models: [{ name: echo, provider: echo }]
       const advised = await here.run('check')
       expect(advised.status).to.equal(0)
       expect(advised.out.filter((line) => line.includes('[duty]'))).to.deep.equal([
-        'pipelines/pinned.yaml:5:98: warning: "call" owes "apply-policy", which nothing before it pays; add "- apply-policy" before this step [duty]',
+        'pipelines/pinned.yaml:5:122: warning: "call" owes "apply-policy", which nothing before it pays; add "- apply-policy" before this step [duty]',
       ])
       await here.write(
         'pipelines/pinned.yaml',
-        pinned('validate, limit').replace('stages:', 'without: [allow, apply-policy]\nstages:'),
+        pinned('validate, limit, guard: { side: input }').replace('stages:', 'without: [allow, apply-policy]\nstages:'),
       )
       const waived = await here.run('check', '--strict')
       expect([waived.status, waived.out[0]]).to.deep.equal([

@@ -315,7 +315,9 @@ function describeGuard(guard: AnyGuard, registry: Registry): Component {
     // One that names another record would be nothing without it.
     example: JSON.stringify(config).includes('"x-names"')
       ? ''
-      : stringify({ guards: [{ name: `my-${name}`, kind: name, ...withSecrets(exampleOf(schema), secrets) }] }),
+      : stringify({
+          guards: [{ name: `my-${name}`, kind: name, side: ['output'], ...withSecrets(exampleOf(schema), secrets) }],
+        }),
   }
 }
 
