@@ -37,7 +37,7 @@ describe('guards: the parts of a message', () => {
     const content = parts('I am ann@exa', 'mple', '.com, and bob@example.com is not.')
     const answer = await ask([{ role: 'user', content }])
     expect(answer.status).to.equal(200)
-    const sent = JSON.parse(asked()) as { messages: [{ content: [JsonObject, JsonObject, JsonObject] }] }
+    const sent = JSON.parse(asked()) as { messages: [{ content: { readonly text: string }[] }] }
     const texts = sent.messages[0].content.map(({ text }) => text).join('')
     expect(texts).to.equal('I am <EMAIL_1>, and <EMAIL_2> is not.')
     expect(await answer.text()).to.contain('To ann@example.com.')

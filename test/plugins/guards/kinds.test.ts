@@ -222,7 +222,7 @@ describe('plugins/guards: secrets', () => {
     expect(foundIn(secretsKind, everySecret, `a ${one} b ${one} c`)).to.deep.equal([one, one])
     expect(foundIn(secretsKind, everySecret, `key ${key}... token ${key}.`)).to.deep.equal([key, key])
   })
-  const judge = secretsKind.build(everySecret as never, {} as never) as Judge
+  const judge = secretsKind.build(everySecret, {} as never) as Judge
   for (const part of [
     'sk-',
     'key1',

@@ -264,7 +264,7 @@ describe('plugins/guards: values that are cut over events', () => {
     this.timeout(60_000)
     const rule = ruleWith(secretsKind, { entities: ['private_key'] }, 'mask')
     const took = (count: number) => {
-      const lines = Array.from({ length: count }, (_, index) => `${String(index).padStart(4, '0')}`)
+      const lines = Array.from({ length: count }, (_, index) => String(index).padStart(4, '0'))
       const pieces = ['-----BEGIN PRIVATE KEY-----\n', ...lines, '\n-----END PRIVATE KEY-----', ' and after']
       const began = process.cpuUsage()
       expect(given(rule, pieces, 'text')).to.equal('[PRIVATE_KEY] and after')
