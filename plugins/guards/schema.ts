@@ -1,11 +1,13 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import { createRequire } from 'node:module'
+import type * as ajv from 'ajv/dist/2020.js'
 import { defineGuard } from '../../engine/index.ts'
 import { parsedJson } from '../../engine/kit.ts'
 import type { Judged } from '../../engine/index.ts'
 import { checkWhole } from './guard-record.ts'
 import { compiled, mostInstructions } from './pattern.ts'
 import type { GuardRecord } from './guard-record.ts'
+
+const require = createRequire(import.meta.url)
 
 /** Compares answers, or the arguments of a tool, with a JSON Schema. What does not fit is found. */
 export default defineGuard({
@@ -61,10 +63,12 @@ const linear = Object.assign(
 )
 
 function compile(schema: object): (value: unknown) => boolean {
-  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false, code: { regExp: linear } })
-  // The package is CommonJS, whose default export the types take for the module.
-  ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
-  return ajv.compile(schema) as (value: unknown) => boolean
+  // No gateway loads them before a guard of this kind is there.
+  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof ajv
+  const addFormats = require('ajv-formats') as (compiler: ajv.Ajv2020) => void
+  const compiler = new Ajv2020({ strict: false, allErrors: false, logger: false, code: { regExp: linear } })
+  addFormats(compiler)
+  return compiler.compile(schema) as (value: unknown) => boolean
 }
 
 function bodiesIn({ texts, tool_calls: calls, side }: Judged, tool: string | undefined): readonly string[] {
