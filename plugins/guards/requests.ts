@@ -156,10 +156,15 @@ interface RequestJudged extends JudgedText {
 /** The texts that follow each other in one message, together: a value may be cut over them. */
 function joinedTexts(texts: readonly RequestText[]): readonly RequestJudged[] {
   const groups: number[][] = []
-  const parentOf = ({ at, turn }: RequestText) => `${turn} ${/^.*(?=\[\d+\]\.text$)/.exec(at)?.[0] ?? `${at} `}`
+  const parentOf = ({ at, turn }: RequestText) => {
+    const [parent] = /^.*(?=\[\d+\]\.text$)/.exec(at) ?? []
+    return parent === undefined ? undefined : `${turn} ${parent}`
+  }
   for (const [index, text] of texts.entries()) {
     const before = texts[index - 1]
-    if (before && before.role === text.role && parentOf(before) === parentOf(text)) groups.at(-1)?.push(index)
+    const parent = parentOf(text)
+    if (before && parent !== undefined && before.role === text.role && parentOf(before) === parent)
+      groups.at(-1)?.push(index)
     else groups.push([index])
   }
   return groups.flatMap((of) => {

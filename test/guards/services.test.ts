@@ -175,7 +175,7 @@ describe('guards: services', () => {
       expect(text).to.equal('{"a":"one","b":"***","c":"three"}')
     }
     const [asked] = service.asked.filter(({ body }) => body['side'] === 'output') as [Asked]
-    expect(new Set(textsOf(asked).map(({ at }) => at)).size).to.equal(3)
+    expect(new Set(textsOf(asked).map(({ at }) => at)).size, 'three names and their values').to.equal(6)
   })
 
   it('are asked with a signature, a trace and what the contract says', async () => {
