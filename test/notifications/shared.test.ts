@@ -1,11 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { expect } from 'chai'
-import { stringify } from 'yaml'
 import type { JsonObject } from '../../engine/index.ts'
-import { startServe } from '../engine/cli/process.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import type { GatewaySettings } from '../support/gateway.ts'
@@ -13,16 +10,6 @@ import { ownPostgres, postgres, redis } from '../support/services.ts'
 import { until } from '../support/until.ts'
 import { isSigned, receiver, secret } from './receiver.ts'
 import type { Receiver } from './receiver.ts'
-
-/** The processes that have told what they see. */
-function telling(folder: string): readonly string[] {
-  const file = new Database(join(folder, 'sluice.db'), { readonly: true })
-  try {
-    return (file.prepare('select id from notifications_processes').all() as { id: string }[]).map(({ id }) => id)
-  } finally {
-    file.close()
-  }
-}
 
 const soon = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 const names = (notices: readonly { readonly facts: Readonly<Record<string, unknown>>; readonly state: string }[]) =>
