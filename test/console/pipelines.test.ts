@@ -173,7 +173,7 @@ describe('console/pipelines', () => {
   })
 
   it('shows the actions of the admin API by their routes, and finds one by letters', async () => {
-    const page = await open('/pipelines/admin', { width: 1440 }, 'admin')
+    const page = await open('/pipelines/admin', { width: 1440, height: 4000 }, 'admin')
     const actions = page.getByRole('table', { name: 'Actions' })
     await actions.getByText('GET /api/logs/tail').waitFor()
     await page.getByRole('searchbox', { name: 'Find an action' }).fill('setup')
