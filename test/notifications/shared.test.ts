@@ -1,8 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect } from 'chai'
+import { stringify } from 'yaml'
 import type { JsonObject } from '../../engine/index.ts'
+import { startServe } from '../engine/cli/process.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import type { GatewaySettings } from '../support/gateway.ts'
@@ -10,6 +13,16 @@ import { ownPostgres, postgres, redis } from '../support/services.ts'
 import { until } from '../support/until.ts'
 import { isSigned, receiver, secret } from './receiver.ts'
 import type { Receiver } from './receiver.ts'
+
+/** The processes that have told what they see. */
+function telling(folder: string): readonly string[] {
+  const file = new Database(join(folder, 'sluice.db'), { readonly: true })
+  try {
+    return (file.prepare('select id from notifications_processes').all() as { id: string }[]).map(({ id }) => id)
+  } finally {
+    file.close()
+  }
+}
 
 const soon = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 const names = (notices: readonly { readonly facts: Readonly<Record<string, unknown>>; readonly state: string }[]) =>
@@ -174,5 +187,61 @@ describe('notifications, whoever says them', function () {
     left(2, false)
     const all = deaths(null, 0) as number[]
     expect(new Set(all).size).to.equal(before + 2)
+  })
+
+  it('tell of each serving process that died, once for all processes, and of none that is stopped', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-notifications-'))
+    await writeFile(
+      join(folder, 'sluice.yaml'),
+      stringify({
+        listen: { port: 0, workers: 2 },
+        database: { url: `sqlite:${join(folder, 'sluice.db')}` },
+        providers: [{ name: 'echo', type: 'echo' }],
+        models: [{ name: 'echo', provider: 'echo' }],
+        ...settings(),
+      }),
+    )
+    const environment = { SLUICE_SECRET: 'secret-of-the-test-0123456789' }
+    const serving = startServe(folder, environment, '--config', 'sluice.yaml', '--json', '--no-watch')
+    // A process that is killed before it has noted a delivery leaves the message to the next one: it has the same id.
+    const deaths = () => {
+      const posts = ops.received.filter(({ body }) => body.cause === 'worker_died')
+      return [...new Map(posts.map(({ headers, body }) => [headers['webhook-id'], body])).values()]
+    }
+    const workers = async () => {
+      const { pid } = serving
+      return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').map(Number)
+    }
+    try {
+      await serving.until(() => serving.out.some((line) => line.includes('"url"')))
+      // Whoever has told what it sees is known to the process that starts the others.
+      await until(() => telling(folder).length === 2)
+      const before = telling(folder)
+      const [killed = 0] = await workers()
+      process.kill(killed, 'SIGKILL')
+      await until(() => deaths().length === 1)
+      expect(deaths()[0]).to.include({ state: 'begin' })
+      expect(deaths()[0]?.facts).to.include({ ended: 1 })
+      await until(async () => {
+        const now = await workers()
+        return now.length === 2 && !now.includes(killed)
+      })
+      await until(() => telling(folder).some((id) => !before.includes(id)))
+      const [next = 0] = await workers()
+      process.kill(next, 'SIGKILL')
+      await until(async () => !(await workers()).includes(next) && (await workers()).length === 2)
+      await until(() => deaths().length === 2)
+      const told = deaths().map(({ state, facts }) => [state, facts['ended']])
+      expect(told).to.deep.equal([
+        ['begin', 1],
+        ['begin', 2],
+      ])
+      serving.signal('SIGTERM')
+      expect(await serving.ended).to.equal(0)
+      expect(deaths()).to.have.length(2)
+    } finally {
+      await serving.remove()
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 })

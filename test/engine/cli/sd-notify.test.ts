@@ -168,6 +168,25 @@ describe('what systemd is told', function () {
     expect(those(systemd.read(), 'RELOADING=1')).to.deep.equal([])
   })
 
+  it('is that it stops, before the notice that load balancers get', async () => {
+    await configured()
+    const { serving, url } = await start({ NOTICE: '1h' })
+    await told('READY=1')
+    serving.signal('SIGTERM')
+    await told('STOPPING=1')
+    expect((await fetch(`${url}/api/health/ready`)).status).to.equal(503)
+    serving.signal('SIGHUP')
+    await serving.until(() => logged().filter(({ msg }) => msg === 'the configuration is live').length === 2)
+    // It goes on telling nothing until its end, which a second signal brings. One that follows at once is the first.
+    let isOver = false
+    void serving.ended.then(() => (isOver = true))
+    await until(() => {
+      serving.signal('SIGTERM')
+      return isOver
+    })
+    expect(systemd.read().map((message) => message.split('=')[0])).to.deep.equal(['READY', 'STOPPING'])
+  })
+
   it('is that it lives, as often as systemd wants to hear', async () => {
     await configured()
     const { serving } = await start({ WATCHDOG_USEC: '20000', NOTICE: '1h' })
