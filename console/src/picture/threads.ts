@@ -3,7 +3,7 @@ import { everyStep, optionOf, within } from './plan.ts'
 import type { Plan, PlannedStep } from './plan.ts'
 
 /** Lanes of threads, from the one next to the boxes to the left. Names end left of the last lane. */
-export const lanes = { count: 6, right: 172, pitch: 14, names: 94, top: 26 } as const
+export const lanes = { count: 7, right: 186, pitch: 14, names: 94, top: 26 } as const
 
 /** What a step does with a slot. */
 export interface Mark {
