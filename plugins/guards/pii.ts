@@ -1,17 +1,17 @@
 import { isIPv6 } from 'node:net'
 import { defineGuard } from '../../engine/index.ts'
+import { entitiesConfig, placesIn } from './entities.ts'
+import type { Finder } from './entities.ts'
 import { findIbans } from './iban.ts'
 import { findPhones } from './phone.ts'
-import { among, apart, indexesOf, runAfter, runBefore } from './runs.ts'
+import { among, indexesOf, runAfter, runBefore } from './runs.ts'
 import type { Among, Place } from './runs.ts'
 
 const entities = ['email', 'phone', 'iban', 'credit_card', 'ip', 'us_ssn'] as const
 type Entity = (typeof entities)[number]
 
 /** How each is found, and its most characters with the one on each side. */
-const finders: Readonly<
-  Record<Entity, { readonly find: (text: string) => Iterable<Place>; readonly longest: number }>
-> = {
+const finders: Readonly<Record<Entity, Finder>> = {
   email: { find: findEmails, longest: 256 },
   phone: { find: findPhones, longest: 32 },
   iban: { find: findIbans, longest: 44 },
@@ -25,35 +25,11 @@ export default defineGuard({
   name: 'pii',
   summary:
     'Finds addresses of e-mail, numbers of telephones, accounts and cards, IP addresses, US social security numbers.',
-  config: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      entities: {
-        type: 'array',
-        minItems: 1,
-        uniqueItems: true,
-        items: { enum: entities },
-        default: ['email', 'phone', 'iban', 'credit_card', 'ip', 'us_ssn'],
-        description: 'What is looked for.',
-      },
-    },
-  } as const,
+  config: entitiesConfig(entities),
   longest: ({ entities: wanted }) => Math.max(...wanted.map((entity) => finders[entity].longest)),
   build({ entities: wanted }) {
-    return ({ texts }, { places }) => {
-      const spans = []
-      for (const [index, { text }] of texts.entries()) {
-        const found: Place[] = []
-        for (const entity of wanted)
-          for (const place of finders[entity].find(text)) {
-            found.push(place)
-            if (!places) return { hit: true, spans: [{ text: index, ...place }] }
-          }
-        spans.push(...apart(found).map((place) => ({ text: index, ...place })))
-      }
-      return { hit: spans.length > 0, spans }
-    }
+    const looking = wanted.map((entity) => finders[entity])
+    return ({ texts }, { places }) => placesIn(texts, looking, places)
   },
 })
 

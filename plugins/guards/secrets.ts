@@ -1,5 +1,7 @@
 import { defineGuard } from '../../engine/index.ts'
-import { among, apart, indexesOf, runAfter, runBefore } from './runs.ts'
+import { entitiesConfig, placesIn } from './entities.ts'
+import type { Finder } from './entities.ts'
+import { among, indexesOf, runAfter, runBefore } from './runs.ts'
 import type { Among, Place } from './runs.ts'
 
 const entities = ['api_key', 'private_key', 'jwt', 'aws', 'github', 'slack'] as const
@@ -61,9 +63,7 @@ const prefixes: Readonly<Record<'api_key' | 'aws' | 'github' | 'slack', readonly
   ],
 }
 
-const finders: Readonly<
-  Record<Entity, { readonly find: (text: string) => Iterable<Place>; readonly longest: number }>
-> = {
+const finders: Readonly<Record<Entity, Finder>> = {
   api_key: { find: findKeys, longest: 192 },
   private_key: { find: findPrivateKeys, longest: 80 },
   jwt: { find: findTokens, longest: 256 },
@@ -76,35 +76,11 @@ const finders: Readonly<
 export default defineGuard({
   name: 'secrets',
   summary: 'Finds keys of APIs, private keys and tokens: by the marks of their vendors, or by the word beside them.',
-  config: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      entities: {
-        type: 'array',
-        minItems: 1,
-        uniqueItems: true,
-        items: { enum: entities },
-        default: ['api_key', 'private_key', 'jwt', 'aws', 'github', 'slack'],
-        description: 'What is looked for.',
-      },
-    },
-  } as const,
+  config: entitiesConfig(entities),
   longest: ({ entities: wanted }) => Math.max(...wanted.map((entity) => finders[entity].longest)),
   build({ entities: wanted }) {
-    return ({ texts }, { places }) => {
-      const spans = []
-      for (const [index, { text }] of texts.entries()) {
-        const found: Place[] = []
-        for (const entity of wanted)
-          for (const place of finders[entity].find(text)) {
-            found.push(place)
-            if (!places) return { hit: true, spans: [{ text: index, ...place }] }
-          }
-        spans.push(...apart(found).map((place) => ({ text: index, ...place })))
-      }
-      return { hit: spans.length > 0, spans }
-    }
+    const looking = wanted.map((entity) => finders[entity])
+    return ({ texts }, { places }) => placesIn(texts, looking, places)
   },
 })
 
