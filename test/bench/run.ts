@@ -14,7 +14,7 @@ import { report } from './report.ts'
 import type { Row, Started } from './report.ts'
 import { scenarios } from './scenarios.ts'
 import type { Scenario } from './scenarios.ts'
-import { benchKey, targetsFor } from './targets.ts'
+import { benchKey, collectorPort, targetsFor } from './targets.ts'
 import type { Target } from './targets.ts'
 
 const here = import.meta.dirname
@@ -159,6 +159,7 @@ async function load(
 const names = argument('targets', 'bare,floor,sluice,sluice-translating,portkey').split(',')
 const chosen = argument('scenarios', 'json32,decisions,stream-burst,stream-ttfb,stream-1000').split(',')
 start('0', [native, 'mock', String(mockPort)])
+start('0', [process.execPath, join(here, 'collector.ts'), String(collectorPort(mockPort))])
 await pause(200)
 const started: Started[] = []
 for (const target of targetsFor(names, mockPort, work)) started.push(await boot(target))

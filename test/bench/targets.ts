@@ -50,6 +50,17 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
     case 'sluice-limited':
     case 'before':
       return { ...common, ...gateway(common, mockPort, work, 'native') }
+    case 'sluice-unmeasured':
+      return { ...common, ...gateway(common, mockPort, work, 'native', { telemetry: { metrics: { enabled: false } } }) }
+    case 'sluice-traced':
+    case 'sluice-traced-content': {
+      const traces = name === 'sluice-traced' ? {} : { content: 'span' }
+      const target = gateway(common, mockPort, work, 'native', { telemetry: { traces } })
+      const endpoint = `http://127.0.0.1:${collectorPort(mockPort)}`
+      return { ...common, ...target, env: { ...target.env, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } }
+    }
+    case 'sluice-guarded':
+      return { ...common, ...gateway(common, mockPort, work, 'native', {}, guards) }
     case 'sluice-translating':
     case 'before-translating':
       return {
@@ -65,12 +76,25 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
   }
 }
 
+/** Where what traces is sent to: beyond the ports of all targets. */
+export const collectorPort = (mockPort: number) => mockPort + 90
+
+/** What judges text on its own, of requests and answers alike. */
+const guards = ['pii', 'secrets'].map((kind) => ({ name: kind, kind, side: ['input', 'output'] }))
+
 /** Limits that nobody reaches: of requests, tokens, places and money. */
 const rate = { requests: 1_000_000_000, tokens: 1_000_000_000_000, concurrency: 100_000, period: '60s' }
 const budget = { usd: 1_000_000, period: 'month' }
 
 /** @param judge type of the provider that decides: of the client's own protocol, or a bridge to the other one */
-function gateway({ name, port }: Pick<Target, 'name' | 'port'>, mockPort: number, work: string, judge: string) {
+function gateway(
+  { name, port }: Pick<Target, 'name' | 'port'>,
+  mockPort: number,
+  work: string,
+  judge: string,
+  settings: object = {},
+  guards: readonly object[] = [],
+) {
   const config = join(work, `${name}.yaml`)
   const isLimited = name === 'sluice-limited'
   // Another checkout, to compare two versions in turns.
@@ -93,7 +117,11 @@ function gateway({ name, port }: Pick<Target, 'name' | 'port'>, mockPort: number
         { name: 'judge', provider: 'judge', supports_mapeval: true, pricing: { input: 1, output: 2 } },
       ],
       api_keys: [{ name: 'bench', key: benchKey, ...(isLimited ? { rate_limit: rate, budget } : {}) }],
-      ...(isLimited ? { server_config: { rate_limits: { server: rate, budget: { server: budget } } } } : {}),
+      server_config: {
+        ...(isLimited ? { rate_limits: { server: rate, budget: { server: budget } } } : {}),
+        ...settings,
+      },
+      guards,
     }),
   )
   return {
