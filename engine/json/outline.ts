@@ -31,6 +31,8 @@ export interface MemberVisitor {
 export interface Outline {
   /** Whether any key, of any object, contains an escape. */
   readonly escapedKey: boolean
+  /** Number of keys of all objects; an object may have one more than once. */
+  readonly keys: number
   /**
    * Deepest level of a number or key that might print differently than it is written, such as `1.0`, `1e3`,
    * `12345678901234567890` and `{"b":1,"0":2}`: 1 for a member of the outermost value, 0 if there is none.
@@ -59,6 +61,7 @@ export function outline(text: string, bounds: JsonBounds, visitor?: MemberVisito
   /** Index of the next backslash after the last key. */
   let slash = -1
   let escapedKey = false
+  let keys = 0
   let changes = 0
   let at = 0
   for (; at < text.length; at++) {
@@ -80,6 +83,7 @@ export function outline(text: string, bounds: JsonBounds, visitor?: MemberVisito
       if (text.charCodeAt(next) === colon) {
         if ((room -= sizeOf.member) < 0) throw tooMany(bounds)
         at = next
+        keys++
         if (slash < start) slash = indexOrEnd(text, '\\', start)
         if (slash < close) escapedKey = true
         if (depth > changes && isDigit(text.charCodeAt(start + 1))) changes = depth
@@ -93,10 +97,10 @@ export function outline(text: string, bounds: JsonBounds, visitor?: MemberVisito
       if (depth === 1) visitor?.end?.(at)
     } else if ((code === closeBrace || code === closeBracket) && --depth <= 0) {
       visitor?.end?.(at)
-      return { escapedKey, changes, end: at }
+      return { escapedKey, keys, changes, end: at }
     }
   }
-  return { escapedKey, changes, end: text.length }
+  return { escapedKey, keys, changes, end: text.length }
 }
 
 function tooMany({ members }: JsonBounds): JsonBoundError {

@@ -16,8 +16,8 @@ export function asText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Node implements `isRawJSON`; its types do not declare it. */
-const isRawNumber = (JSON as unknown as { isRawJSON(this: void, value: unknown): boolean }).isRawJSON
+/** Whether it is a number that prints as it was written. Node implements `isRawJSON`; its types do not declare it. */
+export const isRawNumber = (JSON as unknown as { isRawJSON(this: void, value: unknown): boolean }).isRawJSON
 
 /**
  * A JSON value with `map` applied to every text in it, member names included, and `number` to its numbers. Values

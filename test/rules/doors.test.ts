@@ -440,6 +440,7 @@ const promised = {
       readUnambiguous
       reasonOfError
       recordName
+      repeatsKey
       replyJson
       requesterOf
       refuseBeyond
