@@ -7,7 +7,7 @@ import type { Job } from './key-value.ts'
 import type { Leg, LegSink } from './leg.ts'
 import type { Principal } from './principal.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
-import type { GenerateEvent } from './generate.ts'
+import type { GenerateEvent, GenerateRequest } from './generate.ts'
 import type { Body, BodyReader, Frame, HeldBody, Source } from './source.ts'
 import type { Bill, Metered } from './usage.ts'
 
@@ -118,13 +118,13 @@ export interface Envelope {
 }
 
 /**
- * A completion of a request: another body; another neutral form, printed into the body on demand; a neutral form with
- * resolved files, to which the body keeps referring; or only facts about the request.
+ * A completion of a request: another body; another neutral form, printed into the body on demand; what puts files into
+ * the neutral form, also of a body that is rewritten later, which keeps referring to them; or only facts.
  */
 export type Completion =
   | { readonly body: JsonObject; readonly heldBy?: string; readonly missing?: GatewayError }
   | { readonly neutral: RequestOf<Operation> }
-  | { readonly inlined: RequestOf<Operation> }
+  | { readonly inlined: (request: GenerateRequest) => GenerateRequest }
   | { readonly missing: GatewayError }
 
 /** The model or models that the requested name resolves to. */

@@ -104,9 +104,10 @@ interface Holding {
 type LinkedPart = (AudioPart | FilePart | ImagePart) & { readonly source: { readonly kind: 'url' } }
 
 interface Wanted {
-  readonly neutral: GenerateRequest
   /** In the order of the conversation. */
   readonly parts: readonly LinkedPart[]
+  /** Whether a part is one of them. */
+  readonly is: (part: Part) => part is LinkedPart
 }
 
 /** The files to fetch. A request on the byte lane is not parsed for this. */
@@ -124,9 +125,8 @@ function wantedParts(
     (part.type === 'file' || part.type === 'audio' || part.type === 'image') &&
     part.source.kind === 'url' &&
     printing.inlines?.(part, offer) === true
-  const neutral = request.neutral('generate')
-  const parts = neutral.items.flatMap((item) => partsOf(item).filter(is))
-  return parts.length === 0 ? undefined : { neutral, parts }
+  const parts = request.neutral('generate').items.flatMap((item) => partsOf(item).filter(is))
+  return parts.length === 0 ? undefined : { parts, is }
 }
 
 /** Whether a request on the byte lane has no URL that this provider would not accept. */
@@ -139,18 +139,27 @@ function partsOf(item: Item): readonly Part[] {
 }
 
 async function inline(request: Envelope, wanted: Wanted, holding: Holding, rules: Rules, scope: Scope) {
-  const { neutral, parts } = wanted
+  const { parts } = wanted
   const links = linksOf(parts, request)
   const started = performance.now()
   await fetchLinks(links, holding, rules, scope)
   scope.time('files', performance.now() - started)
-  const replaced = replacements(links, holding, rules)
+  const fitting = fittingFiles(links, holding, rules)
+  return { request: request.with({ inlined: (neutral) => withFiles(neutral, wanted, fitting) }) }
+}
+
+/** A request with files in place of their addresses; another stage may have changed its texts meanwhile. */
+function withFiles(neutral: GenerateRequest, { parts, is }: Wanted, files: Fitting): GenerateRequest {
+  const left = Map.groupBy(parts, ({ source }) => source.url)
+  const placed = (part: Part): Part => {
+    const known = is(part) ? left.get(part.source.url)?.shift() : undefined
+    const file = known && files.get(known)
+    return file ? inlined(part as LinkedPart, file) : part
+  }
   const items = neutral.items.map((item) =>
-    partsOf(item).some((part) => replaced.has(part))
-      ? ({ ...item, content: partsOf(item).map((part) => replaced.get(part) ?? part) } as Item)
-      : item,
+    partsOf(item).some(is) ? ({ ...item, content: partsOf(item).map(placed) } as Item) : item,
   )
-  return { request: request.with({ inlined: { ...neutral, items } }) }
+  return { ...neutral, items }
 }
 
 /** A part with its path in the client's body; without a path it belongs to an earlier turn. */
@@ -199,9 +208,11 @@ function tooMany(files: number): string {
     : `at most ${files} files are fetched for one request`
 }
 
-/** The parts with the file in place of its URL. A file that is sent twice counts twice. */
-function replacements(links: readonly Link[], { files, sent }: Holding, { total }: Rules): ReadonlyMap<Part, Part> {
-  const replaced = new Map<Part, Part>()
+type Fitting = ReadonlyMap<LinkedPart, FetchedFile>
+
+/** The files of the parts. A file that is sent twice counts twice. */
+function fittingFiles(links: readonly Link[], { files, sent }: Holding, { total }: Rules): Fitting {
+  const fitting = new Map<LinkedPart, FetchedFile>()
   let left = total
   // The body for the previous candidate is gone.
   sent.release()
@@ -212,10 +223,10 @@ function replacements(links: readonly Link[], { files, sent }: Holding, { total 
     if (size <= left) {
       left -= size
       take(sent, size)
-      replaced.set(part, inlined(part, file))
+      fitting.set(part, file)
     } else if (place !== undefined) throw refused(place, `the files together are larger than ${total} bytes`)
   }
-  return replaced
+  return fitting
 }
 
 function take(hold: Hold, bytes: number): void {

@@ -1,6 +1,7 @@
 import type { AnyClientCodec, Head } from '../../spec/codec.ts'
 import { GatewayError } from '../../spec/error.ts'
 import type { JsonObject } from '../../spec/json.ts'
+import type { GenerateRequest } from '../../spec/generate.ts'
 import type { Operation, RequestOf } from '../../spec/operation.ts'
 import type { Completion, Envelope } from '../../spec/slots.ts'
 import type { Loss } from '../../spec/translation.ts'
@@ -21,10 +22,14 @@ interface Made {
   /** Whether the client sent something else. */
   readonly rewritten?: boolean
   readonly neutral?: unknown
+  readonly inlined?: Inlining | undefined
   readonly heldBy?: string | undefined
   readonly missing?: GatewayError | undefined
   readonly losses?: readonly Loss[]
 }
+
+/** Puts files in place of their addresses. */
+type Inlining = Extract<Completion, { readonly inlined: unknown }>['inlined']
 
 const none: readonly Loss[] = []
 
@@ -43,6 +48,7 @@ export class ClientRequest implements Envelope {
   declare readonly missing?: GatewayError
   readonly #codec: AnyClientCodec
   readonly #rewritten: boolean
+  readonly #inlined: Inlining | undefined
   #body: JsonObject | undefined
   #head: Head | undefined
   #neutral: unknown
@@ -58,6 +64,7 @@ export class ClientRequest implements Envelope {
     this.#body = read.body
     this.#neutral = made.neutral
     this.#rewritten = made.rewritten ?? false
+    this.#inlined = made.inlined
     this.sent = made.sent ?? this.body
     this.exact = made.exact
     this.losses = made.losses ?? none
@@ -95,14 +102,19 @@ export class ClientRequest implements Envelope {
         model: this.model,
         reason: `its provider does not speak ${this.protocol}`,
       })
-    return (this.#neutral ??= this.#codec.request.parse(this.body)) as RequestOf<O>
+    const parse = () => {
+      const parsed: unknown = this.#codec.request?.parse(this.body)
+      return this.#inlined ? this.#inlined(parsed as GenerateRequest) : parsed
+    }
+    return (this.#neutral ??= parse()) as RequestOf<O>
   }
 
   with(change: Completion): Envelope {
     const { sent, exact, heldBy, missing, losses } = this
-    const made = { sent, exact: false, rewritten: this.#rewritten, missing, losses }
-    if ('neutral' in change) return this.#made({}, { ...made, neutral: change.neutral })
-    if ('inlined' in change) return this.#made(this, { ...made, neutral: change.inlined })
+    const made = { sent, exact: false, rewritten: this.#rewritten, missing, losses, inlined: this.#inlined }
+    if ('neutral' in change) return this.#made({}, { ...made, neutral: change.neutral, inlined: undefined })
+    if ('inlined' in change)
+      return this.#made(this, { ...made, ...change, neutral: change.inlined(this.neutral('generate')) })
     if ('body' in change)
       return this.#made(change, { ...made, heldBy: change.heldBy, missing: change.missing ?? missing })
     return this.#made(this, { ...made, ...change, exact, neutral: this.#neutral, heldBy })
@@ -115,7 +127,7 @@ export class ClientRequest implements Envelope {
     const rewritten = change(sent)
     const body = this.exact ? rewritten : change(this.body)
     const read = { ...printed(rewritten, this.#codec.located?.fields), headers: this.headers, contentType, body }
-    const made = { sent: rewritten, exact: this.exact, rewritten: true, missing }
+    const made = { sent: rewritten, exact: this.exact, rewritten: true, missing, inlined: this.#inlined }
     return new ClientRequest(this.#codec, read, { ...made, losses: [...this.losses, ...losses] })
   }
 
