@@ -14,6 +14,7 @@ import { isObject } from '../../engine/kit.ts'
 import type { GuardedExchange, OutcomeWord } from './exchange.ts'
 import { maskOf, masked } from './masking.ts'
 import type { MaskedSpan, Masking } from './masking.ts'
+import { withOneMeaning } from './one-meaning.ts'
 import type { Judgement, Rule } from './rule.ts'
 import { textsIn, withTexts } from './texts.ts'
 import type { RequestText } from './texts.ts'
@@ -36,7 +37,7 @@ export interface Around {
  * with the request as it may go on; rejects with the error of the first denial, which ends the other judgements.
  */
 export async function guardRequest(rules: readonly Rule[], given: Envelope, around: Around): Promise<Envelope> {
-  let request = given
+  let request = rules.every((rule) => rule.isShadow) ? given : withOneMeaning(given, around.host)
   for (const rule of rules.filter((one) => one.masks)) request = await maskedRequest(rule, request, around)
   const others = rules.filter((one) => !one.masks && !one.isShadow)
   for (const rule of rules.filter((one) => one.isShadow)) watch(rule, request, around)

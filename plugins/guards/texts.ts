@@ -17,11 +17,14 @@ export interface RequestText {
 /** The text in place of another; undefined: it stays. */
 type Replace = (text: RequestText) => string | undefined
 
+/** Fields that hold a whole body of another operation. */
+export const bodies: ReadonlySet<string> = new Set(['generateContentRequest', 'generate_content_request'])
+
 /** The fields of bodies that hold what is said; others hold settings. */
-const conversation = new Set(
+export const conversation: ReadonlySet<string> = new Set(
   (
     'messages system instructions input contents systemInstruction system_instruction prompt content requests ' +
-    'evidence state questions prediction suffix reference'
+    'evidence state questions prediction suffix reference generateContentRequest generate_content_request'
   ).split(' '),
 )
 
@@ -51,28 +54,34 @@ export function withTexts(body: JsonObject, protocol: string, replace: Replace):
 }
 
 function walk(body: JsonObject, protocol: string, replace: Replace): JsonObject {
-  const walker = new Walker(replace)
-  const entries = Object.entries(body).map(([name, value = null]): [string, Json] => [
-    name,
-    conversation.has(name) ? walker.root(name, value, protocol) : value,
-  ])
-  return walker.changed ? Object.fromEntries(entries) : body
+  return new Walker(replace).body(body, '', protocol)
 }
 
 /** Goes through the texts of a body, and replaces some. What does not change stays the same object. */
 class Walker {
   readonly #replace: Replace
   #turn = 0
-  changed = false
 
   constructor(replace: Replace) {
     this.#replace = replace
   }
 
-  root(name: string, value: Json, protocol: string): Json {
+  body(body: JsonObject, place: string, protocol: string): JsonObject {
+    let isChanged = false
+    const entries = Object.entries(body).map(([name, value = null]): [string, Json] => {
+      const inner = conversation.has(name) ? this.#root(name, value, place, protocol) : value
+      isChanged ||= inner !== value
+      return [name, inner]
+    })
+    return isChanged ? Object.fromEntries(entries) : body
+  }
+
+  #root(name: string, value: Json, place: string, protocol: string): Json {
+    const at = place + name
+    if (bodies.has(name) && isObject(value)) return this.body(value, `${at}.`, protocol)
     const isSystem = /^(system|instructions|systemInstruction|system_instruction)$/.test(name)
     const isSpoken = name === 'instructions' && protocol === 'speech'
-    return this.#value(value, name, isSystem && !isSpoken ? 'system' : 'user')
+    return this.#value(value, at, isSystem && !isSpoken ? 'system' : 'user')
   }
 
   #value(value: Json, at: string, role: Role): Json {
@@ -157,7 +166,6 @@ class Walker {
     if (text === '' || isDataUrl(text)) return text
     const replaced = this.#replace({ at, role, text, turn: this.#turn })
     if (replaced === undefined || replaced === text) return text
-    this.changed = true
     return replaced
   }
 }
