@@ -23,8 +23,13 @@ export function guardAnswer(
     if (watches(rule, request.stream)) answer = watched(rule, answer, request, around)
     else answer = answer.gate(() => new AnswerGate(rule, request, around), optionsOf(rule))
   }
-  const { tokens } = around.exchange
-  return tokens && tokens.size > 0 ? answer.shown(() => new Restoring(tokens)) : answer
+  return restored(answer, around.exchange.tokens)
+}
+
+/** The answer with what tokens stand for, for this client alone. */
+export function restored(answer: UpstreamAnswer, tokens: TokenTable): UpstreamAnswer {
+  if (tokens.size === 0 || answer.operation !== 'generate') return answer
+  return answer.shown(() => new Restoring(tokens))
 }
 
 /** Whether it changes nothing and nobody has to wait for it. */

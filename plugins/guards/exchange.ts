@@ -1,6 +1,6 @@
 import type { Json, Scope } from '../../engine/index.ts'
 import type { Judgement, Rule } from './rule.ts'
-import type { TokenTable } from './token-table.ts'
+import { TokenTable } from './token-table.ts'
 
 /** What can follow from a judgement, from the weakest to the strongest. */
 export const outcomes = ['passed', 'error', 'flagged', 'masked', 'retried', 'fallback', 'denied'] as const
@@ -41,8 +41,8 @@ export class GuardedExchange {
   readonly #retries = new Map<Rule, number>()
   /** What the next try is told. */
   feedback = ''
-  /** What tokens stand for in this exchange. */
-  tokens: TokenTable | undefined
+  /** What tokens stand for in this exchange, and in the turns before it. */
+  readonly tokens = new TokenTable()
 
   constructor(scope: Scope, count: (verdict: CountedVerdict) => void) {
     this.#scope = scope

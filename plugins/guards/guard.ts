@@ -1,11 +1,11 @@
 import { defineStage } from '../../engine/index.ts'
 import type { Envelope, Given, Host, Scope, Services } from '../../engine/index.ts'
-import { guardAnswer } from './answers.ts'
+import { guardAnswer, restored } from './answers.ts'
 import { guardRequest } from './requests.ts'
 import type { Around } from './requests.ts'
 import type { Rule } from './rule.ts'
 import { textsIn } from './texts.ts'
-import { TokenTable } from './token-table.ts'
+import type { TokenTable } from './token-table.ts'
 
 type Slots = Given<'request', 'principal' | 'candidates' | 'model' | 'answer'>
 
@@ -49,18 +49,19 @@ export default defineStage({
     const place = { host, guards }
     const isOfModel = side === 'input' && of === 'model'
     return (slots, scope, settle) => {
-      const isNamed = slots.request.headers['x-gateway-guards'] !== undefined
-      if ((guards.isEmpty && !isNamed) || (isOfModel && !guards.hasModels && !guards.hasFeedback)) return nothing
-      const rules = rulesFor(slots, side, isOfModel, guards)
-      const told = isOfModel ? toldAgain(slots.request, guards.exchangeOf(scope).feedback) : slots.request
-      if (rules.length === 0) return told === slots.request ? nothing : { request: told }
+      const { request, answer } = slots
+      const isNamed = request.headers['x-gateway-guards'] !== undefined
+      if (isOfModel && !guards.hasModels && !guards.hasFeedback) return nothing
+      const rules = guards.isEmpty && !isNamed ? none : rulesFor(slots, side, isOfModel, guards)
+      if (rules.length === 0 && side === 'output') return restoredAlone(answer, guards.tokensOf(scope))
+      const told = isOfModel ? toldAgain(request, guards.exchangeOf(scope).feedback) : request
+      if (rules.length === 0) return told === request ? nothing : { request: told }
       const around = aroundOf(slots, scope, place)
       const { exchange } = around
       settle(async () => {
         await exchange.judged()
         exchange.count()
       })
-      const { request, answer } = slots
       if (side === 'input') return guardRequest(rules, told, around).then((guarded) => ({ request: guarded }))
       return answer === undefined ? nothing : { answer: guardAnswer(rules, answer, request, around) }
     }
@@ -68,6 +69,13 @@ export default defineStage({
 })
 
 const nothing = {}
+const none: readonly never[] = []
+
+/** An answer that nobody judges, with what tokens stand for. */
+function restoredAlone(answer: Slots['answer'], tokens: TokenTable | undefined): Pick<Slots, 'answer'> {
+  const given = answer && tokens && restored(answer, tokens)
+  return given === undefined || given === answer ? nothing : { answer: given }
+}
 
 /** The guards of an exchange on one side. Those of a model judge its answers, and requests beside those that have judged. */
 function rulesFor(
@@ -105,11 +113,11 @@ function aroundOf(
     exchange,
     isLast: scope.attempt >= Math.min(candidates.length, tries),
     isSpent: scope.attempt >= tries,
-    masking: (request) => ({
-      hashKey: guards.hashKey,
-      keyId: principal?.id ?? '',
-      tokens: (exchange.tokens ??= new TokenTable(takenIn(request))),
-    }),
+    masking(request) {
+      const { tokens } = exchange
+      tokens.taken ??= takenIn(request)
+      return { hashKey: guards.hashKey, keyId: principal?.id ?? '', tokens }
+    },
   }
 }
 

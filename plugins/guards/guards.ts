@@ -8,13 +8,15 @@ import type {
   Records,
   Scope,
   ServiceConfiguration,
+  ServiceHost,
   Services,
 } from '../../engine/index.ts'
-import { didYouMean, isObject, refuseBeyond } from '../../engine/kit.ts'
+import { didYouMean, isObject, parseJson, refuseBeyond } from '../../engine/kit.ts'
 import { GuardedExchange, outcomes } from './exchange.ts'
 import type { CountedVerdict } from './exchange.ts'
 import { Rule } from './rule.ts'
 import { migrations } from './verdict-table.ts'
+import type { TokenEntries, TokenTable } from './token-table.ts'
 import { VerdictCounts } from './verdict-counts.ts'
 import type { GuardFigures, VerdictDay } from './verdict-counts.ts'
 
@@ -42,6 +44,12 @@ export interface Guards {
   trial(fields: JsonObject): Rule
   /** What the guards of an exchange have in common. */
   exchangeOf(scope: Scope): GuardedExchange
+  /** What tokens stand for in an exchange; undefined: no guard of it has judged, and it continues none. */
+  tokensOf(scope: Scope): TokenTable | undefined
+  /** The same, sealed, for whoever stores an answer of this owner; undefined: there is none. */
+  sealedTokens(scope: Scope, owner: string): string | undefined
+  /** Gives an exchange what was sealed with the answer that it continues. */
+  recallTokens(scope: Scope, owner: string, sealed: string | undefined): void
   /** Key of the hashes that masks show. */
   readonly hashKey: Buffer
   /** Every kind of guard, those of plugins among them. */
@@ -68,6 +76,11 @@ export default defineService({
     const hashKey = host.deriveKey('guards/hash')
     const counts = new VerdictCounts(host)
     const exchanges = new WeakMap<Scope, GuardedExchange>()
+    const exchangeOf = (scope: Scope, count: (verdict: CountedVerdict) => void) => {
+      let exchange = exchanges.get(scope)
+      if (!exchange) exchanges.set(scope, (exchange = new GuardedExchange(scope, count)))
+      return exchange
+    }
     return {
       configure(_settings, { metrics }, configuration) {
         const count = counting(metrics, counts)
@@ -76,10 +89,12 @@ export default defineService({
           ...choosing(rules, configuration),
           find: (name) => rules.find((rule) => rule.name === name),
           trial: (fields) => ruleOf(configuration.accept('guard', fields), configuration, false),
-          exchangeOf(scope) {
-            let exchange = exchanges.get(scope)
-            if (!exchange) exchanges.set(scope, (exchange = new GuardedExchange(scope, count)))
-            return exchange
+          exchangeOf: (scope) => exchangeOf(scope, count),
+          tokensOf: (scope) => exchanges.get(scope)?.tokens,
+          sealedTokens: (scope, owner) => sealedTokens(exchanges.get(scope)?.tokens, owner, host),
+          recallTokens(scope, owner, sealed) {
+            const entries = sealed === undefined ? [] : unsealedTokens(sealed, owner, host)
+            if (entries.length > 0) exchangeOf(scope, count).tokens.add(entries)
           },
           hashKey,
           kinds: configuration.guards,
@@ -98,6 +113,19 @@ export default defineService({
     }
   },
 })
+
+/** Only this owner's answers hold them. */
+const contextOf = (owner: string) => `guard tokens ${owner}`
+
+function sealedTokens(tokens: TokenTable | undefined, owner: string, { seal }: ServiceHost): string | undefined {
+  if (tokens === undefined || tokens.size === 0) return undefined
+  return seal(Buffer.from(JSON.stringify(tokens.entries())), contextOf(owner)).toString('base64')
+}
+
+function unsealedTokens(sealed: string, owner: string, { unseal }: ServiceHost): TokenEntries {
+  const opened = unseal(Buffer.from(sealed, 'base64'), contextOf(owner))
+  return opened ? (parseJson(opened.toString()) as TokenEntries) : []
+}
 
 function rulesOf(configuration: ServiceConfiguration): readonly Rule[] {
   return configuration.records

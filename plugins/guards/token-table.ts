@@ -1,14 +1,13 @@
+/** Tokens and what they stand for. */
+export type TokenEntries = readonly (readonly [token: string, value: string])[]
+
 /** The tokens of one conversation, and what they stand for. */
 export class TokenTable {
   readonly #tokens = new Map<string, string>()
   readonly #values = new Map<string, string>()
   readonly #next = new Map<string, number>()
-  readonly #taken: (token: string) => boolean
-
-  /** @param taken whether the client's own text contains a token, which then stands for nothing else */
-  constructor(taken: (token: string) => boolean) {
-    this.#taken = taken
-  }
+  /** Whether the client's own text contains a token, which then stands for nothing else. */
+  taken: ((token: string) => boolean) | undefined
 
   get size(): number {
     return this.#values.size
@@ -20,7 +19,7 @@ export class TokenTable {
     const known = this.#tokens.get(key)
     if (known !== undefined) return known
     let number = this.#next.get(label) ?? 1
-    while (this.#taken(`<${label}_${number}>`)) number++
+    while (this.taken?.(`<${label}_${number}>`) === true) number++
     this.#next.set(label, number + 1)
     const token = `<${label}_${number}>`
     this.#tokens.set(key, token)
@@ -39,13 +38,13 @@ export class TokenTable {
     return [...this.#values.keys()].reduce((most, { length }) => Math.max(most, length), 0)
   }
 
-  /** All tokens with their values, to be sealed. */
-  entries(): readonly (readonly [token: string, value: string])[] {
+  /** All tokens with their values. */
+  entries(): TokenEntries {
     return [...this.#values]
   }
 
-  /** Adds what another table held. */
-  add(entries: readonly (readonly [token: string, value: string])[]): void {
+  /** Adds what the table of an earlier turn held; numbers go on from there. */
+  add(entries: TokenEntries): void {
     for (const [token, value] of entries) {
       this.#values.set(token, value)
       const [, label = '', number = '0'] = /^<(.+)_(\d+)>$/.exec(token) ?? []

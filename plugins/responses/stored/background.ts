@@ -48,10 +48,12 @@ export default defineStage({
   reads: ['principal', 'decision'],
   provides: ['reply', 'job'],
   pays: ['record-routing'],
+  uses: ['guards'],
   owes: [{ duty: 'guard-input', at: 'before', unless: guarding }],
   build:
-    ({ pipeline }, host) =>
-    async ({ request, candidates, principal, decision }, { id, trace }) => {
+    ({ pipeline }, host, { guards }) =>
+    async ({ request, candidates, principal, decision }, scope) => {
+      const { id, trace } = scope
       const { jobs, keyValue } = host
       if (!jobs || !keyValue.shared) throw unavailable({ reason: 'none is configured' })
       if (!principal) throw unavailable({}, { message: 'Background responses need an API key.' })
@@ -60,7 +62,8 @@ export default defineStage({
       const response = begun(id, request, candidates)
       const job: Job = { id, input: { response: responseId(id) }, ...(trace ? { trace } : {}) }
       try {
-        await hold(response, { request, principal, id, decision }, host)
+        const tokens = guards.sealedTokens(scope, ownerOf(principal))
+        await hold(response, { request, principal, id, decision, tokens }, host)
         await jobs.add(pipeline, job)
       } catch (error) {
         await forget(id, principal, host)
@@ -85,15 +88,16 @@ interface Begun {
   readonly principal: Principal
   readonly id: string
   readonly decision: Slots['decision'] | undefined
+  readonly tokens: string | undefined
 }
 
 /** Stores the response and the data that its job needs. */
 async function hold(
   response: JsonObject,
-  { request, principal, id, decision }: Begun,
+  { request, principal, id, decision, tokens }: Begun,
   { keyValue }: Host,
 ): Promise<void> {
-  const record = recordOf(response, { request, keyId: ownerOf(principal), exchange: id })
+  const record = recordOf(response, { request, keyId: ownerOf(principal), exchange: id, tokens })
   const kept =
     (await writePending(keyValue, responseId(id), pendingOf(request, principal, decision))) &&
     (await writeResponse(keyValue, await linked(keyValue, record), { version: null })) === undefined

@@ -82,7 +82,8 @@ async function extend(keyValue: KeyValue, id: string): Promise<boolean> {
 export async function deleteResponse(keyValue: KeyValue, { record, version }: FoundResponse): Promise<boolean> {
   if (!(await close(keyValue, idOf(record)))) {
     const { id, output = [] } = record.response
-    const turn: StoredResponse = { ...record, response: { id: id ?? '', output }, deleted: true }
+    // Those that continue it have the tokens of all turns before them.
+    const turn: StoredResponse = { ...record, tokens: undefined, response: { id: id ?? '', output }, deleted: true }
     return (await writeResponse(keyValue, turn, { version, ttl: longestLife })) === undefined
   }
   if (!(await erase(keyValue, { record, version }))) return false

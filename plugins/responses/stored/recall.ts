@@ -25,10 +25,14 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress', 'principal', 'request'],
   provides: ['request'],
+  uses: ['guards'],
   build:
-    (_, host) =>
-    ({ ingress, principal, request }) =>
-      refers(request.body) ? completed(request, { ingress, principal }, host) : { request },
+    (_, host, { guards }) =>
+    ({ ingress, principal, request }, scope) => {
+      if (!refers(request.body)) return { request }
+      const tokens = (sealed: string | undefined) => guards.recallTokens(scope, ownerOf(principal), sealed)
+      return completed(request, { ingress, principal, tokens }, host)
+    },
 })
 
 /** Whether the request may refer to earlier responses. */
@@ -42,6 +46,8 @@ function refers({ previous_response_id: previous, input }: JsonObject): boolean 
 interface Client {
   readonly ingress: Ingress
   readonly principal: Principal
+  /** Takes what tokens of guards stand for in the response that is continued, sealed. */
+  readonly tokens: (sealed: string | undefined) => void
 }
 
 async function completed(request: Envelope, client: Client, host: Host): Promise<{ request: Envelope }> {
@@ -52,7 +58,9 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   const id = text(body['previous_response_id'])
   const room = new Room(request.raw.size)
   if (id !== undefined) await underway(host).get(id)
-  const { previous, origin }: Recalled = id === undefined ? {} : await recalled(id, last, { owner, keyValue, room })
+  const { previous, origin, tokens }: Recalled =
+    id === undefined ? {} : await recalled(id, last, { owner, keyValue, room })
+  client.tokens(previous?.tokens ?? tokens)
   const records = [previous, last].flatMap((record) => record ?? [])
   const given = await resolveReferences(inputItems(body['input']), { records, keyValue, owner, room })
   const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(owner))
@@ -95,6 +103,8 @@ interface Recalled {
   readonly previous?: WholeResponse | undefined
   /** The only origin that knows the conversation. */
   readonly origin?: string | undefined
+  /** What tokens stand for in that conversation, sealed. */
+  readonly tokens?: string | undefined
 }
 
 /**
@@ -119,7 +129,7 @@ async function recalled(
         message: `The previous response with id "${shown(id)}" cannot be continued: its status is ${text(status) ?? 'unknown'}.`,
       },
     )
-  if (record.partial) return { origin: holderOf(record) }
+  if (record.partial) return { origin: holderOf(record), tokens: record.tokens }
   room.take(sizeOf(record))
   return { previous: near ?? (await readWhole(keyValue, record)) }
 }

@@ -43,6 +43,8 @@ export interface StoredResponse {
   readonly origin?: string
   /** Sealed reasoning that the client did not get, by the ids of its items in `response.output`. */
   readonly sealed?: Readonly<Record<string, string>>
+  /** What tokens of guards stand for in it and the turns before it, sealed. */
+  readonly tokens?: string | undefined
   /** The provider of `origin` has stored the response, too, under the same id. */
   readonly held: boolean
   /** Its conversation is incomplete: only the provider knows the beginning. */
@@ -94,7 +96,9 @@ export function storageAccount(owner: string): string {
  * because printing it would cost more.
  */
 export function sizeOf(record: StoredResponse): number {
-  const own = sizes.get(record) ?? weightOf([record.response, record.input, record.sealed ?? null], recordLimit)
+  const own =
+    sizes.get(record) ??
+    weightOf([record.response, record.input, record.sealed ?? null, record.tokens ?? null], recordLimit)
   return own + (record.earlier?.bytes ?? 0)
 }
 

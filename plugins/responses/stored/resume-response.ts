@@ -3,7 +3,7 @@ import { BytesBody, ClientRequest } from '../../../engine/kit.ts'
 import { protocol } from '../values.ts'
 import { bodyOf, missingOf, principalOf, readPending, responseOf } from './pending.ts'
 import type { Pending } from './pending.ts'
-import { readResponse } from './record.ts'
+import { ownerOf, readResponse } from './record.ts'
 
 /**
  * Restores the principal and request of a background response, and how it was routed. A response that is no longer in progress, or was
@@ -19,7 +19,8 @@ export default defineStage({
   // The request was judged before it became a job.
   pays: ['apply-policy', 'guard-input'],
   gives: ['decision'],
-  build: (_, host) => {
+  uses: ['guards'],
+  build: (_, host, { guards }) => {
     const codec = host.codec(protocol)
     const { keyValue } = host
     const request = (pending: Pending) => {
@@ -39,7 +40,9 @@ export default defineStage({
       const [pending, found] = await Promise.all([readPending(keyValue, id), readResponse(keyValue, id)])
       const active = found?.record.response['status'] === 'in_progress'
       if (!pending || (!active && !outcome)) throw new GatewayError('cancelled')
-      return { principal: principalOf(pending), request: request(pending), decision: pending.decision }
+      const principal = principalOf(pending)
+      guards.recallTokens(scope, ownerOf(principal), found?.record.tokens)
+      return { principal, request: request(pending), decision: pending.decision }
     }
   },
 })

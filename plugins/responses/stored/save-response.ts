@@ -21,6 +21,8 @@ export interface Circumstances {
   readonly keyId: string
   /** Id of the exchange, used for input items without an id. */
   readonly exchange: string
+  /** What tokens of guards stand for, sealed (`Guards.sealedTokens`). */
+  readonly tokens: string | undefined
   /** The provider that served it, and the request it got. */
   readonly model?: Candidate | undefined
   readonly upstream?: Upstream | undefined
@@ -29,7 +31,10 @@ export interface Circumstances {
 }
 
 /** A response and its conversation in their stored form. */
-export function recordOf(response: JsonObject, { request, keyId, exchange, ...served }: Circumstances): WholeResponse {
+export function recordOf(
+  response: JsonObject,
+  { request, keyId, exchange, tokens, ...served }: Circumstances,
+): WholeResponse {
   const { model, upstream, answer, measurement } = served
   const { body, protocol, missing, background } = request
   const native = model?.offer.protocol === protocol
@@ -44,6 +49,7 @@ export function recordOf(response: JsonObject, { request, keyId, exchange, ...se
     input: items.slice(count),
     ...(previous ? { earlier: earlierOf(previous) } : {}),
     background,
+    ...(tokens === undefined ? {} : { tokens }),
     ...servedBy(model, measurement),
     // On the byte lane, the client has the provider's own id.
     held: native && relayed && model?.offer.traits?.['stores'] === true && stored,

@@ -32,7 +32,7 @@ export function rememberOnSocket(ingress: Ingress | undefined, record: WholeResp
   const session = ingress?.session
   if (!session) return true
   session.delete(word)
-  const size = weightOf([record.response, record.before, record.input], socketLimit)
+  const size = weightOf([record.response, record.before, record.input, record.tokens ?? null], socketLimit)
   if (size > socketLimit || sessions.used + size > sessionsLimit) return false
   sessions.used += size
   session.set(word, record, () => (sessions.used -= size))

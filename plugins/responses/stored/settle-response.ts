@@ -26,13 +26,15 @@ export default defineStage({
   needs: ['outcome', 'job'],
   reads: ['reply', 'model', 'measurement'],
   provides: [],
+  uses: ['guards'],
   // It waits for the store up to three times.
   timeout: '4m',
   build:
-    (_, { keyValue, log }) =>
+    (_, { keyValue, log }, { guards }) =>
     async (slots, scope) => {
       const id = responseOf(slots.job.input)
-      const settled = await patiently(() => settle(keyValue, id, slots))
+      const tokens = (owner: string) => guards.sealedTokens(scope, owner)
+      const settled = await patiently(() => settle(keyValue, id, slots, tokens))
       if (typeof settled !== 'string') await patiently(() => indexItems(keyValue, settled))
       else if (slots.outcome.error?.code !== 'cancelled') {
         scope.note('refused', settled)
@@ -44,10 +46,16 @@ export default defineStage({
 })
 
 /** Returns what was written; if nothing was, the current status of the response. */
-async function settle(keyValue: KeyValue, id: string, slots: Slots): Promise<StoredResponse | string> {
+async function settle(
+  keyValue: KeyValue,
+  id: string,
+  slots: Slots,
+  tokens: (owner: string) => string | undefined,
+): Promise<StoredResponse | string> {
   const found = await readResponse(keyValue, id)
   if (!found || found.record.deleted) return 'deleted'
-  const { record, version } = found
+  const { version } = found
+  const record = { ...found.record, tokens: tokens(found.record.keyId) ?? found.record.tokens }
   const { status } = record.response
   if (status !== 'in_progress') return text(status) ?? 'unknown'
   const refused = failed(record, 'server_error', 'The response is too large to be kept.')
@@ -56,7 +64,7 @@ async function settle(keyValue: KeyValue, id: string, slots: Slots): Promise<Sto
     const unkept = await writeResponse(keyValue, ended, { version })
     if (unkept === undefined) return ended
     // Another process has ended it first.
-    if (unkept === 'taken') return settle(keyValue, id, slots)
+    if (unkept === 'taken') return settle(keyValue, id, slots, tokens)
   }
   return 'too large'
 }

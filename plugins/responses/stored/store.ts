@@ -1,6 +1,6 @@
 import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
 import { parsedObject } from '../../../engine/kit.ts'
-import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../../engine/index.ts'
+import type { Envelope, Given, Host, JsonObject, KeyValue, Scope, Services } from '../../../engine/index.ts'
 import { object, text } from '../values.ts'
 import { saveResponse, recordOf, unchanged } from './save-response.ts'
 import { ownerOf } from './record.ts'
@@ -26,9 +26,10 @@ export default defineStage({
   needs: ['request', 'reply'],
   reads: ['ingress', 'principal', 'model', 'upstream', 'answer', 'measurement'],
   provides: ['reply'],
-  build: (_, host) => {
+  uses: ['guards'],
+  build: (_, host, { guards }) => {
     const { keyValue, log } = host
-    const places = { keyValue, sessions: sessionsOf(host), underway: underway(host), tell: changesOf(log) }
+    const places = { keyValue, sessions: sessionsOf(host), underway: underway(host), tell: changesOf(log), guards }
     return (slots, scope) => {
       const { reply, request, ingress, principal } = slots
       const { body } = reply
@@ -95,6 +96,7 @@ interface ResponseStore {
   readonly keyValue: KeyValue
   readonly sessions: Sessions
   readonly underway: Map<string, Promise<void>>
+  readonly guards: Services['guards']
   /** `error`: why the store failed. */
   readonly tell: (error?: unknown) => void
 }
@@ -118,7 +120,7 @@ async function remembered(
   keyId: string,
   { request, ingress, model, upstream, answer, measurement }: Slots,
   scope: Scope,
-  { keyValue, sessions, tell }: ResponseStore,
+  { keyValue, sessions, tell, guards }: ResponseStore,
 ): Promise<boolean> {
   const note = (why: string) => scope.note('not_stored', why)
   if (!response) {
@@ -126,7 +128,8 @@ async function remembered(
     return true
   }
   try {
-    const record = recordOf(response, { request, keyId, exchange: scope.id, model, upstream, answer, measurement })
+    const served = { model, upstream, answer, measurement, tokens: guards.sealedTokens(scope, keyId) }
+    const record = recordOf(response, { request, keyId, exchange: scope.id, ...served })
     const near = response['status'] === 'failed' || rememberOnSocket(ingress, record, sessions)
     if (!storing(request)) {
       if (!near) note('no room on the socket')

@@ -75,7 +75,7 @@ function given(
     exchange: new GuardedExchange(scope, () => undefined),
     isLast: true,
     isSpent: false,
-    masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable(() => false) }),
+    masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable() }),
   }
   const step = new GateStep(
     new AnswerGate(rule, request, around),

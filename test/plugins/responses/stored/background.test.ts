@@ -3,7 +3,7 @@ import { GatewayError } from '../../../../engine/index.ts'
 import type { Envelope, Host, Jobs, KeyValue, Scope } from '../../../../engine/index.ts'
 import background from '../../../../plugins/responses/stored/background.ts'
 import { bareId, exchangeId } from '../exchange.ts'
-import { memory } from './kept.ts'
+import { memory, unguarded } from './kept.ts'
 
 const away = new GatewayError('store_unavailable')
 
@@ -12,7 +12,7 @@ describe('the stage "background"', () => {
   const request = { model: 'think', headers: {}, body, sent: body, background: true } as unknown as Envelope
   const run = async (keyValue: KeyValue, add: Jobs['add']) => {
     const host = { keyValue: { ...keyValue, shared: true }, jobs: { add }, log: { warn: () => undefined } }
-    const stage = background.build({ pipeline: 'later' }, host as unknown as Host)
+    const stage = background.build({ pipeline: 'later' }, host as unknown as Host, unguarded)
     const principal = { kind: 'key' as const, id: 'key-a', name: 'a' }
     return stage({ request, candidates: [], principal }, { id: exchangeId } as Scope)
   }

@@ -1,4 +1,4 @@
-import type { JsonObject, KeyValue } from '../../../../engine/index.ts'
+import type { JsonObject, KeyValue, Services } from '../../../../engine/index.ts'
 import type { WholeResponse } from '../../../../plugins/responses/stored/record.ts'
 
 /** A key-value store in memory that remembers what it was asked to write. */
@@ -36,6 +36,11 @@ export const said = (text: string, id = 'msg_1'): JsonObject => ({
   status: 'completed',
   content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
 })
+
+/** No guard has put tokens into any answer. */
+export const unguarded = {
+  guards: { sealedTokens: () => undefined, recallTokens: () => undefined } as unknown as Services['guards'],
+}
 
 /** A record with one answer. */
 export function recordWith(fields: Partial<WholeResponse> = {}): WholeResponse {

@@ -5,7 +5,7 @@ import recall from '../../../../plugins/responses/stored/recall.ts'
 import { sizeOf, writeResponse } from '../../../../plugins/responses/stored/record.ts'
 import type { StoredResponse } from '../../../../plugins/responses/stored/record.ts'
 import { conversationLimit } from '../../../../plugins/responses/stored/room.ts'
-import { made, memory, recordWith, said } from './kept.ts'
+import { made, memory, recordWith, said, unguarded } from './kept.ts'
 
 /** The body that the stage makes of one of `length` bytes, where `record` is stored, or the last one on the socket. */
 async function recalled(body: JsonObject, record: StoredResponse, length: number, where: 'stored' | 'near') {
@@ -18,7 +18,7 @@ async function recalled(body: JsonObject, record: StoredResponse, length: number
     principal: { kind: 'key' as const, id: 'key-a', name: 'a' },
     request,
   }
-  const given = await recall.build({}, { keyValue, keep: made } as unknown as Host)(slots, {} as never)
+  const given = await recall.build({}, { keyValue, keep: made } as unknown as Host, unguarded)(slots, {} as never)
   return given.request.body
 }
 

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../../engine/index.ts'
 import type { Host, JsonObject, KeyValue, Outcome, Reply, Scope, Slots } from '../../../../engine/index.ts'
 import { readResponse, recordLimit, writeResponse } from '../../../../plugins/responses/stored/record.ts'
 import settle from '../../../../plugins/responses/stored/settle-response.ts'
-import { memory, recordWith, said } from './kept.ts'
+import { memory, recordWith, said, unguarded } from './kept.ts'
 
 const begun = (input: readonly JsonObject[] = []) =>
   recordWith({ background: true, input, response: { id: 'resp_1', status: 'in_progress', output: [] } })
@@ -15,7 +15,7 @@ describe('the stage "settle-response"', () => {
   const run = async (keyValue: KeyValue, value: JsonObject, more: Partial<Slots> = {}) => {
     const notes: unknown[] = []
     const log = { info: () => undefined }
-    const stage = settle.build({}, { keyValue, log } as unknown as Host)
+    const stage = settle.build({}, { keyValue, log } as unknown as Host, unguarded)
     const scope = { id: 'exchange', note: (...note: unknown[]) => notes.push(note) } as unknown as Scope
     const reply: Reply = { status: 200, headers: {}, body: { kind: 'json', value } }
     await stage({ outcome, reply, job: { id: 'exchange', input: { response: 'resp_1' } }, ...more }, scope)

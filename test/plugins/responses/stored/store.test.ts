@@ -6,7 +6,7 @@ import { lastOnSocket, socketLimit } from '../../../../plugins/responses/stored/
 import { readResponse } from '../../../../plugins/responses/stored/record.ts'
 import store from '../../../../plugins/responses/stored/store.ts'
 import { exchangeId } from '../exchange.ts'
-import { memory } from './kept.ts'
+import { memory, unguarded } from './kept.ts'
 
 const response = { id: 'resp_1', object: 'response', status: 'completed', output: [] }
 const end = `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response })}\n\n`
@@ -43,7 +43,7 @@ describe('the stage "store"', () => {
     const log = { warn: () => undefined }
     const states: unknown[] = []
     const keep = (_: string, make: () => unknown) => states[states.push(make()) - 1]
-    const stage = store.build({}, { keyValue, log, keep } as unknown as Host)
+    const stage = store.build({}, { keyValue, log, keep } as unknown as Host, unguarded)
     const scope = { id: exchangeId, note: (key: string, value: unknown) => notes.set(key, value) } as unknown as Scope
     const request = { body: { input: 'Hi', ...body }, protocol: 'responses', background: false } as unknown as Envelope
     const given = { request, reply, principal: { kind: 'key' as const, id: 'key-a', name: 'a' }, ...slots }
@@ -121,7 +121,7 @@ describe('the stage "store"', () => {
 
   const build = (keyValue: KeyValue, log: unknown) => {
     const keep = (_: string, make: () => unknown) => make()
-    return store.build({}, { keyValue, log, keep } as unknown as Host)
+    return store.build({}, { keyValue, log, keep } as unknown as Host, unguarded)
   }
   const request = { body: { input: 'Hi' }, protocol: 'responses', background: false } as unknown as Envelope
   const given = { request, reply: whole, principal: { kind: 'key' as const, id: 'key-a', name: 'a' } }

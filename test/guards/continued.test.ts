@@ -1,0 +1,152 @@
+import { zstdDecompressSync } from 'node:zlib'
+import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
+import { client, ended, says, startBackground } from '../service/background.ts'
+import { openSession } from '../service/responses-session.ts'
+import type { RunningGateway } from '../support/gateway.ts'
+import { redis } from '../support/services.ts'
+import type { Service } from '../support/services.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import type { ScriptedUpstream } from '../support/upstream.ts'
+import { Rig, streamOf, wholeOf } from './rig.ts'
+
+const guards = [{ name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'] }]
+const [ann, bob] = ['ann@example.com', 'bob@example.com']
+
+/** A turn of a conversation as its client got it. */
+interface Turn {
+  readonly id: string
+  readonly text: string
+}
+
+const turnOf = (body: string): Turn => {
+  const { id, output } = JSON.parse(body) as { id: string; output: object[] }
+  return { id, text: JSON.stringify(output) }
+}
+
+describe('guards: reversible masks of stored responses', () => {
+  const rig = new Rig(() => ({ records: { guards } }))
+  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
+  const read = async (path: string, method = 'GET') => {
+    const headers = { authorization: `Bearer ${rig.gateway.key}` }
+    const response = await fetch(`${rig.gateway.url}/v1/responses/${path}`, { method, headers })
+    return { status: response.status, body: await response.text() }
+  }
+  const ask = async (model: 'responses' | 'chat', input: string, previous?: string): Promise<Turn> => {
+    const more = previous === undefined ? {} : { previous_response_id: previous }
+    const response = await rig.gateway.post('/v1/responses', { model, input, ...more })
+    const body = await response.text()
+    expect(response.status, body).to.equal(200)
+    return turnOf(body)
+  }
+  const answer = (model: 'responses' | 'chat', text: string) => {
+    const body: JsonObject = wholeOf[model]({ text: [text] })
+    rig.upstream.answer({ body })
+  }
+
+  for (const model of ['responses', 'chat'] as const)
+    it(`restore the values of all turns before, at ${model}, and number on from them`, async () => {
+      answer(model, 'To <EMAIL_1>')
+      const first = await ask(model, `I am ${ann}.`)
+      expect(first.text).to.contain(`To ${ann}`)
+      answer(model, 'From <EMAIL_1> to <EMAIL_2>')
+      const second = await ask(model, `He is ${bob}, I am ${ann}.`, first.id)
+      expect(asked()).to.contain('He is <EMAIL_2>, I am <EMAIL_1>.').and.not.contain('@example.com')
+      expect(second.text).to.contain(`From ${ann} to ${bob}`)
+      answer(model, 'Both, <EMAIL_1> and <EMAIL_2>, not <EMAIL_3>')
+      const third = await ask(model, 'Who?', second.id)
+      expect(third.text).to.contain(`Both, ${ann} and ${bob}, not <EMAIL_3>`)
+      const kept = await read(third.id)
+      expect(kept.body).to.contain('Both, <EMAIL_1> and <EMAIL_2>').and.not.contain('@example.com')
+      rig.upstream.answer({ frames: streamOf[model]({ text: ['So <EM', 'AIL_2>', '.'] }) })
+      const body = { previous_response_id: third.id }
+      const streamed = await rig.ask('responses', model, { stream: true, text: 'Who?', body })
+      expect(streamed.text, streamed.body).to.equal(`So ${bob}.`)
+    })
+
+  it('are sealed beside the response, and end with it', async () => {
+    const values = async () => {
+      const rows = await rig.gateway.engine.database.query.selectFrom('key_values').select(['key', 'value']).execute()
+      return new Map(
+        rows.flatMap(({ key, value }) =>
+          key.startsWith('response:') ? [[key.slice(9), zstdDecompressSync(value).toString()] as const] : [],
+        ),
+      )
+    }
+    answer('chat', 'To <EMAIL_1>')
+    const first = await ask('chat', `I am ${ann}.`)
+    answer('chat', 'To <EMAIL_1>')
+    const second = await ask('chat', 'Again.', first.id)
+    const before = await values()
+    for (const { id } of [first, second]) expect(before.get(id)).to.contain('"tokens":').and.not.contain(ann)
+    expect((await read(first.id, 'DELETE')).status).to.equal(200)
+    const after = await values()
+    // The turn stays for the one that continues it, which has its values.
+    expect(after.get(first.id)).not.to.contain('"tokens":')
+    answer('chat', 'Still <EMAIL_1>')
+    const third = await ask('chat', 'And now?', second.id)
+    expect(third.text).to.contain(`Still ${ann}`)
+    for (const { id } of [third, second]) expect((await read(id, 'DELETE')).status).to.equal(200)
+    expect([...(await values()).values()].join('')).not.to.contain(first.id)
+  })
+
+  it('are restored over a socket, also of a response that nobody stores', async () => {
+    const session = await openSession(rig.gateway)
+    const say = (text: string) => rig.upstream.answer({ frames: streamOf.chat({ text: [text] }) })
+    say('To <EMAIL_1>')
+    const first = await session.turn({ model: 'chat', input: `I am ${ann}.`, store: false })
+    const { id } = first.at(-1)?.response ?? {}
+    say('From <EMAIL_1> to <EMAIL_2>')
+    const second = await session.turn({ model: 'chat', input: `And ${bob}?`, store: false, previous_response_id: id })
+    expect(asked()).to.contain('And <EMAIL_2>?').and.not.contain('@example.com')
+    expect(JSON.stringify(second.at(-1))).to.contain(`From ${ann} to ${bob}`)
+    session.socket.close(1000)
+    await session.closed
+  })
+})
+
+describe('guards: reversible masks of requests alone', () => {
+  const rig = new Rig(() => ({ records: { guards: [{ ...guards[0], side: ['input'] }] } }))
+
+  it('are restored in an answer that nobody judges', async () => {
+    rig.upstream.answer({ body: wholeOf.messages({ text: ['Mail <EMAIL_1>'] }) })
+    const { text } = await rig.ask('messages', 'messages', { text: `I am ${ann}.` })
+    expect(text).to.contain(`Mail ${ann}`)
+  })
+})
+
+describe('guards: reversible masks of responses in the background', function () {
+  let service: Service
+  let upstream: ScriptedUpstream
+  let gateway: RunningGateway
+  before(async function () {
+    service = await redis(this)
+    upstream = await scriptedUpstream()
+    gateway = await startBackground(upstream, service.url, { records: { guards } })
+  })
+  after(async () => {
+    await gateway?.close()
+    await upstream?.close()
+    await service?.stop()
+  })
+
+  it('are known to the job, and to the response that continues it', async () => {
+    const at = client(gateway)
+    upstream.answer(says('chat', `Ask <EMAIL_1> or ${bob}`))
+    const begun = await at.responses.create({ model: 'chat', input: `I am ${ann}.`, background: true })
+    const done = await ended(at, begun.id)
+    // Nobody waits for it: it is as it is stored.
+    expect(done.output_text).to.equal('Ask <EMAIL_1> or <EMAIL_2>')
+    upstream.answer(says('chat', 'To <EMAIL_1> and <EMAIL_2>'))
+    const next = await at.responses.create({ model: 'chat', input: 'Whom?', previous_response_id: begun.id })
+    expect(next.output_text).to.equal(`To ${ann} and ${bob}`)
+    const more = { model: 'chat', input: `And ${bob}?`, previous_response_id: begun.id, background: true } as const
+    upstream.answer(says('chat', 'Yes, <EMAIL_2>'))
+    const third = await at.responses.create(more)
+    await ended(at, third.id)
+    expect(upstream.requests.at(-1)?.body.toString()).to.contain('And <EMAIL_2>?')
+    upstream.answer(says('chat', 'So <EMAIL_1>, <EMAIL_2>'))
+    const last = await at.responses.create({ model: 'chat', input: 'Well?', previous_response_id: third.id })
+    expect(last.output_text).to.equal(`So ${ann}, ${bob}`)
+  })
+})
