@@ -15,6 +15,7 @@ import type {
   Upstream,
 } from '../../engine/index.ts'
 import type { EventHandlers } from './event-handlers.ts'
+import type { Released } from './told-call.ts'
 
 /** Everything that is needed to turn an answer into a reply. */
 export interface AnswerContext {
@@ -33,6 +34,8 @@ export interface AnswerContext {
   readonly used: (reported: Pick<Metered, 'usage'>) => void
   /** Watchers, maps and gates of stages; absent if there are none. */
   readonly handlers: EventHandlers | undefined
+  /** Takes what gates have released, if somebody wants to know it. */
+  readonly released: Released | undefined
   /** Maps for this client alone, after the others; absent if there are none. */
   readonly shown: EventHandlers | undefined
 }

@@ -103,15 +103,6 @@ export class EventHandlers implements GatePlace {
     return this.#gates.some(({ ended }) => !ended)
   }
 
-  /** Whether the client has all that the provider answered, as far as gates decide. */
-  get passedAll(): boolean {
-    if (!this.hasGates) return true
-    const gates = this.#gates
-    return (
-      this.#refusal === undefined && gates.length > 0 && gates.every(({ ended, hasChanged }) => ended && !hasChanged)
-    )
-  }
-
   /** The error with which a stage ended the answer, if one did. */
   get refusal(): unknown {
     return this.#refusal?.error

@@ -49,8 +49,6 @@ export class GateStep {
   #isClosed = false
   isJudging = false
   hasJudged = false
-  /** Whether it gave anything but what it held. */
-  hasChanged = false
   /** It has given its last event. */
   ended = false
 
@@ -182,7 +180,6 @@ export class GateStep {
       for (const event of held.events) this.#give(event, given)
       return
     }
-    this.hasChanged = true
     if (isObject(verdict)) {
       const { replace, stop, fail } = verdict as { replace?: unknown; stop?: unknown; fail?: unknown }
       if (Array.isArray(replace)) return this.#replace(held, replace, given)

@@ -4,6 +4,7 @@ import type {
   Envelope,
   EventParser,
   GenerateEvent,
+  GenerateReply,
   JsonObject,
   Operation,
   ReplyOf,
@@ -75,20 +76,50 @@ function whatThereIs<T extends object>(read: () => T): Partial<T> {
 export interface Readers {
   readonly replyOf: (answer: Extract<AnswerContent, { kind: 'whole' }>) => ReplyOf<Operation>
   readonly reader: () => EventParser<GenerateEvent>
-  /** Whether the client has got all of the answer: what a gate has kept from it is told to nobody. */
-  readonly isShown: () => boolean
 }
 
 /** Most bytes of a stream that are kept to be told. */
 const most = 16 * 1024 * 1024
+
+/**
+ * What gates have released of an answer, before it was changed for its client: what they have kept is told to nobody.
+ */
+export class Released {
+  #events: GenerateEvent[] = []
+  #size = 0
+  #reply: GenerateReply | undefined
+
+  /** For an answer with gates, if somebody wants the contents of its call. */
+  static of({ call }: Scope, request: Envelope): Released | undefined {
+    if (call?.keeps !== true) return undefined
+    const released = new Released()
+    call.tell({
+      content: () => ({ ...requestIn(request), ...whatThereIs(() => defined({ reply: released.#read() })) }),
+    })
+    return released
+  }
+
+  note(event: GenerateEvent): void {
+    this.#size += 'text' in event ? event.text.length : 0
+    if (this.#size <= most) this.#events.push(event)
+    else this.#events = []
+  }
+
+  whole(reply: GenerateReply): void {
+    this.#reply = reply
+  }
+
+  #read(): GenerateReply | undefined {
+    return this.#reply ?? (this.#events.length === 0 || this.#size > most ? undefined : fold(this.#events))
+  }
+}
 
 /** An answer, of which a copy is kept if somebody wants the contents of its call. */
 export function kept(answer: UpstreamAnswer, request: Envelope, scope: Scope, readers: Readers): AnswerContent {
   const { call } = scope
   if (call?.keeps !== true) return answer
   const tell = (read: () => ReplyOf<Operation> | undefined) => {
-    const reply = () => (readers.isShown() ? whatThereIs(() => defined({ reply: read() })) : {})
-    call.tell({ content: () => ({ ...requestIn(request), ...reply() }) })
+    call.tell({ content: () => ({ ...requestIn(request), ...whatThereIs(() => defined({ reply: read() })) }) })
   }
   switch (answer.kind) {
     case 'bytes':

@@ -23,7 +23,7 @@ import type { ClientAnswer, AnswerContext } from './answer-context.ts'
 import { shown } from './failure.ts'
 import { passesOn, relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
-import { kept } from './told-call.ts'
+import { Released, kept } from './told-call.ts'
 import { unitsOf } from './units.ts'
 import { EventHandlers } from './event-handlers.ts'
 import type { Surroundings } from './event-handlers.ts'
@@ -50,6 +50,7 @@ export default defineStage({
   build: (_, host, { request_policy: { answer_model: naming }, tokens, prices }) => {
     return ({ request, model, upstream = unsent, answer }, scope, settle) => {
       const codec = host.codec(request.protocol)
+      const handlers = handlersOf(answer, false, { host, scope })
       const exchange: AnswerContext = {
         request,
         candidate: model,
@@ -60,10 +61,10 @@ export default defineStage({
         used: (reported) => prices.addFailed(scope, model.model.pricing, reported),
         codec,
         named: naming === 'gateway',
-        handlers: handlersOf(answer, false, { host, scope }),
+        handlers,
+        released: handlers?.hasGates === true ? Released.of(scope, request) : undefined,
         shown: handlersOf(answer, true, { host, scope }),
       }
-      const { handlers } = exchange
       if (handlers?.hasGates) settle(() => handlers.judged())
       const fail = (error: unknown): never => {
         const failure = told(error, exchange)
@@ -109,11 +110,8 @@ function back(exchange: AnswerContext, given: UpstreamAnswer): ClientAnswer | Pr
   const { request, scope } = exchange
   const relays = answerOnByteLane(exchange.upstream, given)
   if (!relays) scope.call?.tell({ lane: 'translated' })
-  const answer = kept(given, request, scope, {
-    replyOf: (one) => replyOf(exchange, one),
-    reader: () => readerOf(exchange),
-    isShown: () => exchange.handlers?.passedAll ?? true,
-  })
+  const readers = { replyOf: (one: WholeAnswer) => replyOf(exchange, one), reader: () => readerOf(exchange) }
+  const answer = exchange.released ? given : kept(given, request, scope, readers)
   switch (answer.kind) {
     case 'whole':
       // A client that requested a stream gets events, even if the provider did not stream.
@@ -214,9 +212,11 @@ function printed(exchange: AnswerContext, answered: ReplyOf<Operation>): ClientA
   // Gates judge all of it before the client gets anything, so that another candidate can still be asked.
   if (request.stream && !handlers?.hasGates) return fromNeutral(exchange, streamed(cut))
   const given = handlers ? passed(exchange, handlers, cut) : cut
-  return given instanceof Promise
-    ? given.then((reply) => printedOrStreamed(exchange, cut, reply))
-    : printedOrStreamed(exchange, cut, given)
+  const print = (reply: GenerateReply) => {
+    exchange.released?.whole(reply)
+    return printedOrStreamed(exchange, cut, reply)
+  }
+  return given instanceof Promise ? given.then(print) : print(given)
 }
 
 /** What the handlers make of a whole answer. What was used for one that they refuse is billed. */
@@ -245,7 +245,7 @@ function printedOrStreamed(
 ): ClientAnswer | Promise<ClientAnswer> {
   if (!exchange.request.stream) return printedReply(exchange, billed, reply)
   const given = { ...reply, ...(billed.usage ? { usage: billed.usage } : {}) }
-  return fromNeutral({ ...exchange, handlers: undefined }, streamed(given))
+  return fromNeutral({ ...exchange, handlers: undefined, released: undefined }, streamed(given))
 }
 
 function printedReply(exchange: AnswerContext, billed: ReplyOf<Operation>, reply: ReplyOf<Operation>): ClientAnswer {

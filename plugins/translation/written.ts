@@ -150,6 +150,7 @@ class Writing {
 
   /** Takes an event that the stages have let pass. */
   #give(event: GenerateEvent): void {
+    this.#exchange.released?.note(event)
     if (!this.#shown) return this.#write(event)
     this.#store(event)
     for (const one of this.#shown.pass(event)) this.#write(one)

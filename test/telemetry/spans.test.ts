@@ -102,14 +102,28 @@ describe('spans', () => {
     expect(JSON.stringify(attributes)).to.not.match(/Hello/)
   })
 
-  it('have no answer that a guard has masked or denied', async () => {
-    for (const action of ['mask', 'deny']) {
-      const guards = [{ name: 'list', kind: 'words', words: ['cherry'], side: ['output'], action }]
-      const gateway = await start({ content: 'span' }, { records: { guards } })
-      upstream.answer({ frames: chatFrames('A che', 'rry') })
-      const { attributes } = await callOf(await ask(gateway, { model: 'm', stream: true, messages }))
-      expect(attributes['gen_ai.input.messages']).to.not.equal(undefined)
-      expect(JSON.stringify(attributes)).to.not.match(/cherry/)
+  it('have an answer as guards have let it pass, streamed and whole, with tokens', async () => {
+    const list = { name: 'list', kind: 'words', words: ['cherry'], side: ['output'] }
+    const tokens = { name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'] }
+    const cases = [
+      [{ ...list, action: 'mask' }, ['A che', 'rry.'], 'A [LIST].', 'stop'],
+      [{ ...list, action: 'deny' }, ['A che', 'rry.'], 'The content was blocked.', 'content_filter'],
+      [{ ...list, action: 'deny' }, ['An apple', ' and', ' a plum.'], 'An apple and a plum.', 'stop'],
+      [tokens, ['Mail <EM', 'AIL_1>.'], 'Mail <EMAIL_1>.', 'stop'],
+    ] as const
+    const asked = [{ role: 'user', content: 'I am ann@example.com.' }]
+    for (const [guard, pieces, content, reason] of cases) {
+      const gateway = await start({ content: 'span' }, { records: { guards: [guard] } })
+      const choices = [{ index: 0, message: { role: 'assistant', content: pieces.join('') }, finish_reason: 'stop' }]
+      upstream.answer({ frames: chatFrames(...pieces) }, { body: { ...chatAnswer, choices } })
+      for (const stream of [true, false]) {
+        const call = await callOf(await ask(gateway, { model: 'm', stream, messages: asked }))
+        const told = json(call, 'gen_ai.output.messages') as [{ parts: { content: string }[]; finish_reason: string }]
+        const text = told[0].parts.map((part) => part.content).join('')
+        expect([told.length, text, told[0].finish_reason], JSON.stringify(guard)).to.deep.equal([1, content, reason])
+        const input = String(call.attributes['gen_ai.input.messages'])
+        expect(input).to.contain(guard === tokens ? 'I am <EMAIL_1>.' : 'I am ann@example.com.')
+      }
     }
   })
 
