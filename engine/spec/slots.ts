@@ -310,6 +310,8 @@ export interface Measurement {
   unshown?(): Unshown | undefined
   /** For stages that store what `shown` changes: the last frames, or a whole body as one; complete as `unshown` is. */
   stored?(): readonly Frame[]
+  /** For a log of bodies, which holds nothing that `shown` changes: gives it the text that they store, as it comes. */
+  recorded?(take: (text: string) => void): void
 }
 
 /** How an exchange ended. Created once, when the last byte was sent or the client disconnected. */
