@@ -98,7 +98,7 @@ export class Captures {
   /** Bodies of the admin API are never recorded: they have passwords. */
   #record(message: ToldReply): void {
     const { scope, slots, reply } = message
-    const { request, principal } = slots
+    const { request, principal, measurement } = slots
     if (request === undefined && principal?.kind !== 'key') return
     const limit = this.#settings.capture_max_bytes
     const recorded = { request: request && recordingOf(request, limit), response: new Recording(limit) }
@@ -108,6 +108,9 @@ export class Captures {
     const size = 2 * (limit + (recorded.request?.size ?? 0))
     if (!room.take(size)) return void this.#recorded.delete(scope)
     scope.onEnd?.(() => room.give(size))
+    // What is shown to its client alone, such as what a mask hides, is in no log.
+    if (reply.status < 400 && measurement?.recorded)
+      return measurement.recorded((text) => recorded.response.push(Buffer.from(text)))
     message.reply = watched(reply, recorded.response)
   }
 }

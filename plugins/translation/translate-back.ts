@@ -266,10 +266,11 @@ function printedReply(exchange: AnswerContext, billed: ReplyOf<Operation>, reply
   const stored = print(reply)
   // Only gates make one wait.
   const { body, losses } = shown && 'items' in reply ? print(shown.reply(reply) as GenerateReply) : stored
-  const measurement = {
+  const text = () => JSON.stringify(stored.body)
+  const measurement: Measurement = {
     ...measurementOf(metered, losses),
     unshown: () => stored.unshown,
-    ...(shown ? { stored: () => [{ data: JSON.stringify(stored.body) }] } : {}),
+    ...(shown ? { stored: () => [{ data: text() }], recorded: (take) => take(text()) } : {}),
   }
   return { body: { kind: 'json', value: body }, measurement, losses: [...upstream.losses, ...losses] }
 }

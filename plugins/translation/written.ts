@@ -49,6 +49,7 @@ class Writing {
   /** Prints what stages store, which is not what the client is shown; and what it printed last. */
   readonly #storing: EventPrinter<GenerateEvent> | undefined
   #stored: readonly Frame[] = []
+  #record: ((text: string) => void) | undefined
   #isStored = false
   /** Whether the printer sets the model's name itself. */
   readonly #named: boolean
@@ -160,6 +161,7 @@ class Writing {
     if (!this.#storing || this.#isStored) return
     this.#isStored = isLast(event)
     this.#stored = [...this.#storing.print(this.#told(event))]
+    if (this.#record) for (const frame of this.#stored) this.#record(encodeFrame(frame))
   }
 
   #told(event: GenerateEvent): GenerateEvent {
@@ -243,6 +245,11 @@ class Writing {
 
   get stored(): readonly Frame[] {
     return this.#stored
+  }
+
+  /** Gives what it stores, from now on. */
+  recorded(take: (text: string) => void): void {
+    this.#record = take
   }
 
   get #complete(): boolean {
@@ -410,7 +417,7 @@ function streamBack(exchange: AnswerContext, source: Source, writing: Writing): 
     measurement: {
       read: () => writing.read(),
       unshown: () => writing.unshown,
-      ...(exchange.shown ? { stored: () => writing.stored } : {}),
+      ...(exchange.shown ? { stored: () => writing.stored, recorded: (take) => writing.recorded(take) } : {}),
     },
     losses: exchange.upstream.losses,
   }

@@ -20,6 +20,8 @@ import type { LogsGateway } from './rig.ts'
 const canary = 'Pk9sJ4bN1gVc6XtQ3rEaW8uY'
 const messages = [{ role: 'user', content: 'hello' }]
 
+const said = (content: string) => ({ role: 'assistant', content })
+
 interface Kind {
   readonly path: string
   readonly body: object
@@ -66,6 +68,9 @@ describe('captured bodies', () => {
           { name: 'other', type: 'messages', ...at },
           { name: 'vendor', type: 'native', ...at },
         ],
+        records: {
+          guards: [{ name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'], default: false }],
+        },
         models: [
           { name: 'chat', provider: 'family' },
           { name: 'messages', provider: 'other' },
@@ -129,6 +134,26 @@ describe('captured bodies', () => {
         })
       })
     }
+
+    for (const [name, { path }] of Object.entries(kinds))
+      it(`have the token of a mask, not what it stands for: ${name}`, async () => {
+        await set({ capture: 'all' })
+        const text = 'I am ann@example.com.'
+        const asked = name === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] }
+        const whole = { ...chatAnswer, choices: [{ ...chatAnswer.choices[0], message: said('To <EMAIL_1>') }] }
+        upstream.answer({ body: whole }, { frames: chatFrames('To <EM', 'AIL_1>') })
+        for (const stream of [false, true]) {
+          const most = name === 'responses' ? {} : { max_tokens: 10 }
+          const body = { model: 'chat', stream, ...most, ...asked }
+          const response = await gateway.post(path, body, { 'x-gateway-guards': 'pii' })
+          expect(await response.clone().text()).to.contain('ann@example.com')
+          const capture = (await captureOf(response)) ?? {}
+          expect(capture['request']).to.contain('I am <EMAIL_1>.').and.not.contain('@example.com')
+          expect(capture['response']).to.contain('AIL_1>').and.not.contain('@example.com')
+          if (stream) expect(capture['response']).to.contain(kinds[name]?.last)
+          expect(capture['truncated']).to.equal(false)
+        }
+      })
 
     it('are those of failed requests alone, if so set', async () => {
       await set({ capture: 'errors' })
