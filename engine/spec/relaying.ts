@@ -24,7 +24,7 @@ export interface Hidden {
 }
 
 /** Keeps one relayed stream valid. Valid events are relayed byte for byte. */
-export interface StreamGuard {
+export interface StreamKeeper {
   /** The bytes for the client, given complete events whose lines end in LF. */
   pass(events: Buffer): Uint8Array
   /** What was left out of the events because the client has not requested it. */
@@ -83,7 +83,8 @@ export interface Relaying {
    */
   close?(asked: Asked, last?: Frame): readonly Frame[]
   /**
-   * Instead of `fail` and `close`: guards one relayed stream of a protocol with strict rules for the order of events.
+   * Instead of `fail` and `close`: keeps one relayed stream valid. For protocols with strict rules for the order of
+   * events.
    */
-  guard?(asked: Asked): StreamGuard
+  keeper?(asked: Asked): StreamKeeper
 }

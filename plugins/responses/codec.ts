@@ -4,7 +4,7 @@ import { samplingTrait } from '../../engine/kit.ts'
 import { amend } from './amend.ts'
 import { concealed } from './concealed.ts'
 import { error, failed } from './errors.ts'
-import { Guard } from './guard.ts'
+import { Keeper } from './keeper.ts'
 import { meter } from './meter.ts'
 import { parse } from './parse-request.ts'
 import { print } from './print-request.ts'
@@ -75,7 +75,7 @@ export default defineCodec({
   meter,
   relay: { amend, shown: concealed },
   failed,
-  guard: (asked) => new Guard(asked),
+  keeper: (asked) => new Keeper(asked),
   socket,
   request: { searches, parse, print, inlines, asSent: ['store'], verbatim: new Set(['parameters', 'schema']) },
   reply: { parse: parseReply, print: printReply },

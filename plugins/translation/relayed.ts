@@ -15,7 +15,7 @@ import type {
   Hidden,
   Measurement,
   Source,
-  StreamGuard,
+  StreamKeeper,
   TellingCall,
   Unshown,
 } from '../../engine/index.ts'
@@ -65,7 +65,7 @@ class Relay implements Transform {
   readonly #lines = new LineFeeds()
   readonly #room: EventRoom
   readonly #whole: WholeFrames
-  readonly #guard: StreamGuard | undefined
+  readonly #keeper: StreamKeeper | undefined
   readonly #visible: (events: Uint8Array) => Uint8Array
   readonly #delivered: Deliveries | undefined
   readonly #call: TellingCall | undefined
@@ -85,7 +85,7 @@ class Relay implements Transform {
     this.#exchange = exchange
     this.#room = eventRoom(host, scope)
     this.#whole = new WholeFrames(this.#room)
-    this.#guard = codec.guard?.(asked(exchange))
+    this.#keeper = codec.keeper?.(asked(exchange))
     this.#visible = withoutHidden(codec.relay?.hides?.(request.sent))
     this.#delivered = codec.meter.delivers && new Deliveries(codec.meter.delivers)
     this.#call = scope.call
@@ -115,7 +115,7 @@ class Relay implements Transform {
 
   /** What the client did not get because it has not requested it. */
   get unshown(): Unshown | undefined {
-    return this.#guard?.unshown
+    return this.#keeper?.unshown
   }
 
   /** The measurement of the stream, with estimated usage if the end that reports it is missing. */
@@ -134,8 +134,8 @@ class Relay implements Transform {
     const { codec, host } = this.#exchange
     const events = withoutSecrets(this.#lines.pass(bytes), codec, host)
     if (this.#call) this.#arrived(this.#call, events)
-    if (!this.#guard && codec.close && hasLastWord(events)) return this.#finished(events)
-    const legal = this.#guard ? this.#guard.pass(events) : events
+    if (!this.#keeper && codec.close && hasLastWord(events)) return this.#finished(events)
+    const legal = this.#keeper ? this.#keeper.pass(events) : events
     this.#ends.add(legal)
     this.#delivered?.take(legal)
     return legal
@@ -175,7 +175,7 @@ class Relay implements Transform {
   #large(bytes: Uint8Array, begins: boolean): Uint8Array {
     // A failure is relayed whole or not at all, because only then secrets can be removed from it.
     if (begins && beginsFailure(bytes)) throw eventTooLarge(this.#room)
-    if (begins) this.torn = this.#guard?.large(Buffer.from(bytes.subarray(0, headLimit))) !== false
+    if (begins) this.torn = this.#keeper?.large(Buffer.from(bytes.subarray(0, headLimit))) !== false
     if (!this.torn) return nothing
     this.#ends.add(bytes)
     if (begins) this.#delivered?.take(bytes)
@@ -198,7 +198,7 @@ class Relay implements Transform {
   }
 
   #closing(): readonly Frame[] {
-    if (this.#guard) return this.#guard.end()
+    if (this.#keeper) return this.#keeper.end()
     if (this.#done) return []
     const last = this.#ends.last(lastEvent).at(-1) ?? lately(this.#ends).at(-1)
     return this.#exchange.codec.close?.(asked(this.#exchange), last) ?? []
@@ -206,7 +206,7 @@ class Relay implements Transform {
 
   #failing(error: Error): readonly Frame[] | undefined {
     const failure = (this.#failure = failureOf(error, this.#exchange))
-    return this.#guard ? this.#guard.end(failure) : this.#exchange.codec.fail?.(failure, asked(this.#exchange))
+    return this.#keeper ? this.#keeper.end(failure) : this.#exchange.codec.fail?.(failure, asked(this.#exchange))
   }
 }
 

@@ -222,7 +222,7 @@ class Writing {
       // Its state is that of the event that it could not print.
     }
     const told = asked(this.#exchange)
-    return codec.guard?.(told).end(failure) ?? codec.fail?.(failure, told) ?? []
+    return codec.keeper?.(told).end(failure) ?? codec.fail?.(failure, told) ?? []
   }
 
   /** The measurement, once nothing more is printed. */

@@ -280,7 +280,7 @@ const promised = {
       StageParts
       StagePlace
       StopReason
-      StreamGuard
+      StreamKeeper
       Style
       TableQueries
       Tables

@@ -7,7 +7,7 @@ import { parse, searches } from './parse-request.ts'
 import { print } from './print-request.ts'
 import { usualOutput } from './print-thinking.ts'
 import { MessagesParser } from './parse-events.ts'
-import { amend, guard } from './relay.ts'
+import { amend, keeper } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { messagesTraits } from './traits.ts'
@@ -89,7 +89,7 @@ export default defineCodec<'generate'>({
   },
   keepalive: frame({ type: 'ping' }),
   fail: (failure, { id }) => [errorFrame(failure, id)],
-  guard,
+  keeper,
   request: {
     parse,
     print,

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../engine/index.ts'
 import { amendedSampling, isObject } from '../../../engine/kit.ts'
-import type { Amendment, Asked, Envelope, Json, JsonObject, Offer, StreamGuard } from '../../../engine/index.ts'
+import type { Amendment, Asked, Envelope, Json, JsonObject, Offer, StreamKeeper } from '../../../engine/index.ts'
 import { errorFrame } from './errors.ts'
 
 /** Prefix of the beta feature by which a provider stores a conversation; a date follows. */
@@ -62,7 +62,7 @@ const emptyLine = '\n\n'
 const nothing = new Uint8Array()
 
 /** Ends a stream at its first `message_stop`. Some upstreams send a second one. */
-export function guard({ id }: Asked): StreamGuard {
+export function keeper({ id }: Asked): StreamKeeper {
   let isOver = false
   return {
     pass(events) {

@@ -1,7 +1,7 @@
 import { defineStage, noConfig } from '../../../engine/index.ts'
 import { encodeFrame, pull } from '../../../engine/kit.ts'
 import type { Asked, Candidate, Envelope, JsonObject, Reply, Scope, Usage } from '../../../engine/index.ts'
-import { done } from '../guard.ts'
+import { done } from '../keeper.ts'
 import { responseObject } from '../response.ts'
 import { printUsage } from '../usage.ts'
 

@@ -1,7 +1,7 @@
 import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
 import { encodeFrame, pull } from '../../../engine/kit.ts'
 import type { Ingress, JsonObject, Reply } from '../../../engine/index.ts'
-import { done } from '../guard.ts'
+import { done } from '../keeper.ts'
 import { askedFor, wholeNumber } from './asked.ts'
 import { replay } from './replay.ts'
 

@@ -1,5 +1,5 @@
 import { FrameDecoder, encodeFrame, parsedObject } from '../../engine/kit.ts'
-import type { Asked, Failure, Frame, JsonObject, StreamGuard, Unshown } from '../../engine/index.ts'
+import type { Asked, Failure, Frame, JsonObject, StreamKeeper, Unshown } from '../../engine/index.ts'
 import { Concealer } from './concealed.ts'
 import { cutShort, errorEvent, eventFailure, responseError, responseFailure } from './errors.ts'
 import { responseObject } from './response.ts'
@@ -20,7 +20,7 @@ const terminal = new Set(['response.completed', 'response.incomplete', 'response
  * Keeps a relayed stream valid: numbers without gaps, `error` before `response.failed`, one terminal event, and
  * `[DONE]` after it (platform.openai.com/docs/api-reference/responses-streaming). A large event keeps its number.
  */
-export class Guard implements StreamGuard {
+export class Keeper implements StreamKeeper {
   readonly #asked: Asked
   readonly #concealer: Concealer
   #first: Frame | undefined

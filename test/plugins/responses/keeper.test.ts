@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { FrameDecoder, encodeFrame } from '../../../engine/kit.ts'
 import type { Asked, Frame, JsonObject } from '../../../engine/index.ts'
-import { Guard, done } from '../../../plugins/responses/guard.ts'
+import { Keeper, done } from '../../../plugins/responses/keeper.ts'
 import { parsedFrames } from './exchange.ts'
 
 const failure = { status: 429, code: 'busy', type: 'rate_limit_error', message: 'Slow', param: null }
@@ -31,10 +31,10 @@ const error = (number: number) => event('error', number, { code: 'server_error',
 const bytesOf = (...frames: readonly Frame[]) => Buffer.from(frames.map(encodeFrame).join(''))
 
 /** What a client gets of a stream whose events come in these chunks, and that its upstream then ends. */
-function guarded(...chunks: readonly (readonly Frame[])[]): readonly Frame[] {
-  const guard = new Guard(asked)
-  const passed = chunks.map((chunk) => Buffer.from(guard.pass(bytesOf(...chunk))))
-  return [...new FrameDecoder().push(Buffer.concat(passed)), ...guard.end()]
+function kept(...chunks: readonly (readonly Frame[])[]): readonly Frame[] {
+  const keeper = new Keeper(asked)
+  const passed = chunks.map((chunk) => Buffer.from(keeper.pass(bytesOf(...chunk))))
+  return [...new FrameDecoder().push(Buffer.concat(passed)), ...keeper.end()]
 }
 
 /** Names and numbers of the events, `[DONE]` as it is. */
@@ -45,9 +45,9 @@ const outline = (frames: readonly Frame[]) =>
 
 const ended = [['error', 2], ['response.failed', 3], '[DONE]']
 
-describe('responses: the guard of a stream that is only passed on', () => {
+describe('responses: the keeper of a stream that is only passed on', () => {
   it('leaves the bytes of a legal stream alone', () => {
-    const whole = new Guard(asked)
+    const whole = new Keeper(asked)
     const chunks = [
       bytesOf(created),
       Buffer.concat([bytesOf(delta(1)), Buffer.from(': ping\n\n'), bytesOf(delta(2))]),
@@ -57,10 +57,10 @@ describe('responses: the guard of a stream that is only passed on', () => {
     ]
     for (const chunk of chunks) expect(whole.pass(chunk)).to.equal(chunk)
     expect(whole.end()).to.deep.equal([])
-    const guard = new Guard(asked)
+    const keeper = new Keeper(asked)
     const failing = bytesOf(created, error(1), failed(2))
-    expect(guard.pass(failing)).to.equal(failing)
-    expect(guard.end(failure)).to.deep.equal([done])
+    expect(keeper.pass(failing)).to.equal(failing)
+    expect(keeper.end(failure)).to.deep.equal([done])
   })
 
   for (const [name, frames, told] of [
@@ -70,8 +70,8 @@ describe('responses: the guard of a stream that is only passed on', () => {
   ] as const)
     it(`mends ${name}`, () => {
       const types = [...frames.map((frame, index) => [frame.event, told[index]]), '[DONE]']
-      expect(outline(guarded([created], frames))).to.deep.equal([['response.created', 0], ...types])
-      expect(outline(guarded([created, ...frames, done]))).to.deep.equal([['response.created', 0], ...types])
+      expect(outline(kept([created], frames))).to.deep.equal([['response.created', 0], ...types])
+      expect(outline(kept([created, ...frames, done]))).to.deep.equal([['response.created', 0], ...types])
     })
 
   for (const [name, frames] of [
@@ -87,7 +87,7 @@ describe('responses: the guard of a stream that is only passed on', () => {
   ] as const)
     it(`fails once, in order, where a stream ${name}`, () => {
       for (const chunks of [[[created, ...frames]], [[created], ...frames.map((frame) => [frame])]])
-        expect(outline(guarded(...chunks))).to.deep.equal([
+        expect(outline(kept(...chunks))).to.deep.equal([
           ['response.created', 0],
           ['response.output_text.delta', 1],
           ...ended,
@@ -101,7 +101,7 @@ describe('responses: the guard of a stream that is only passed on', () => {
       [completed(1), done, ...late],
       [completed(1), ...late],
     ])
-      expect(outline(guarded([created], frames))).to.deep.equal([
+      expect(outline(kept([created], frames))).to.deep.equal([
         ['response.created', 0],
         ['response.completed', 1],
         '[DONE]',
@@ -109,9 +109,9 @@ describe('responses: the guard of a stream that is only passed on', () => {
   })
 
   it('fails with the id and the echoes that the stream began with', () => {
-    const guard = new Guard(asked)
-    guard.pass(bytesOf(created, delta(1)))
-    const [said, failed] = parsedFrames(guard.end(failure))
+    const keeper = new Keeper(asked)
+    keeper.pass(bytesOf(created, delta(1)))
+    const [said, failed] = parsedFrames(keeper.end(failure))
     expect([said?.['sequence_number'], said?.['message']]).to.deep.equal([2, 'Slow'])
     expect(failed?.['response']).to.deep.include({
       id: 'resp_up',
@@ -121,7 +121,7 @@ describe('responses: the guard of a stream that is only passed on', () => {
       usage: null,
       completed_at: null,
     })
-    const cut = new Guard(asked)
+    const cut = new Keeper(asked)
     cut.pass(bytesOf(event('response.created', 0, { response: { ...response, instructions: 'x'.repeat(10_000) } })))
     expect(parsedFrames(cut.end(failure))[1]?.['response']).to.deep.include({
       id: 'resp_up',
@@ -129,7 +129,9 @@ describe('responses: the guard of a stream that is only passed on', () => {
       instructions: 'Be brief.',
       temperature: 0.3,
     })
-    expect(parsedFrames(new Guard(asked).end(failure)).map((frame) => frame?.['sequence_number'])).to.deep.equal([0, 1])
+    expect(parsedFrames(new Keeper(asked).end(failure)).map((frame) => frame?.['sequence_number'])).to.deep.equal([
+      0, 1,
+    ])
   })
 
   it('tells the failure that the upstream told', () => {
@@ -137,23 +139,23 @@ describe('responses: the guard of a stream that is only passed on', () => {
       [created, error(1)],
       [created, failed(1)],
     ]) {
-      const told = parsedFrames(guarded(frames))
+      const told = parsedFrames(kept(frames))
       expect(told[1]).to.deep.include({ type: 'error', code: 'server_error', message: 'Oh' })
       expect(told[2]?.['response']).to.deep.include({ error: { code: 'server_error', message: 'Oh' } })
     }
   })
 
   it('counts an event that is too large to be looked at, and knows whether it is the last one', () => {
-    const guard = new Guard(asked)
-    guard.pass(bytesOf(created))
+    const keeper = new Keeper(asked)
+    keeper.pass(bytesOf(created))
     const picture = (type: string, number: string) =>
       Buffer.from(`event: ${type}\ndata: {"type":"${type}",${number}"result":"AAA`)
-    expect(guard.large(picture('response.output_item.done', ''))).to.equal(true)
+    expect(keeper.large(picture('response.output_item.done', ''))).to.equal(true)
     const next = bytesOf(delta(2))
-    expect(guard.pass(next)).to.equal(next)
-    expect(guard.large(picture('response.completed', '"sequence_number":3,'))).to.equal(true)
-    expect(guard.large(picture('response.completed', '"sequence_number":4,'))).to.equal(false)
-    expect(guard.end()).to.deep.equal([done])
+    expect(keeper.pass(next)).to.equal(next)
+    expect(keeper.large(picture('response.completed', '"sequence_number":3,'))).to.equal(true)
+    expect(keeper.large(picture('response.completed', '"sequence_number":4,'))).to.equal(false)
+    expect(keeper.end()).to.deep.equal([done])
   })
 
   it('makes a legal stream of any', () => {
@@ -169,9 +171,9 @@ describe('responses: the guard of a stream that is only passed on', () => {
         fc.array(fc.array(any, { maxLength: 4 })),
         fc.option(fc.constant(failure), { nil: undefined }),
         (chunks, broken) => {
-          const guard = new Guard(asked)
-          const passed = chunks.map((chunk) => Buffer.from(guard.pass(bytesOf(...chunk))))
-          const frames = [...new FrameDecoder().push(Buffer.concat(passed)), ...guard.end(broken)]
+          const keeper = new Keeper(asked)
+          const passed = chunks.map((chunk) => Buffer.from(keeper.pass(bytesOf(...chunk))))
+          const frames = [...new FrameDecoder().push(Buffer.concat(passed)), ...keeper.end(broken)]
           const told = parsedFrames(frames.filter(({ data }) => data !== 'no JSON'))
           const types = told.map((frame) => frame?.['type'])
           expect(frames.filter(({ data }) => data === done.data)).to.have.length(1)
