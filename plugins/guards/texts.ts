@@ -28,15 +28,34 @@ export const conversation: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Fields within them that hold no text of anybody: names of things, settings, and data that is no text. */
+/** Fields of the protocol's own objects that hold no text of anybody: names of things, settings, and data that is no text. */
 const silent = new Set(
   (
     'type role id model status name call_id tool_call_id tool_use_id callId server_label server_name detail format ' +
-    'media_type mime_type mimeType cache_control ttl signature thoughtSignature thought_signature encrypted_content ' +
-    'image_url file_url file_id fileUri file_uri file_data input_audio inline_data inlineData b64_json taskType task_type ' +
-    'phase namespace index'
+    'media_type mime_type mimeType ttl signature thoughtSignature thought_signature encrypted_content file_url ' +
+    'file_id fileUri file_uri file_data b64_json taskType task_type phase namespace index'
   ).split(' '),
 )
+
+/** Those that hold none even where they are objects. */
+const silentObjects = new Set('cache_control image_url input_audio inline_data inlineData'.split(' '))
+
+/** Fields whose objects are the protocol's own. In all others, clients and tools call their data as they like. */
+const own = new Set(
+  (
+    'messages system instructions input contents content parts systemInstruction system_instruction prompt variables requests ' +
+    'prediction questions tool_calls function custom function_call functionCall functionResponse function_response ' +
+    'audio file fileData file_data source tools summary reasoning_details annotations citations output outputs outcome ' +
+    'action actions operation results environment caller pending_safety_checks acknowledged_safety_checks'
+  ).split(' '),
+)
+
+/** Those in the result of a tool: all other objects there are what the tool has made up. */
+const ownOfResults = new Set('parts functionResponse function_response file fileData file_data source tools'.split(' '))
+
+/** Types of the parts of such a result. */
+const partOfResult =
+  /^(?:text|(?:input|output)_text|image|image_url|input_(?:image|file|audio)|file|document|refusal|computer_screenshot|tool_reference|function|custom|namespace)$|_(?:result|output|error)$/
 
 /** Fields that tools fill: all of their texts and numbers count, whatever their names. */
 const ofTools = new Set(['arguments', 'args', 'response'])
@@ -57,6 +76,14 @@ function walk(body: JsonObject, protocol: string, replace: Replace): JsonObject 
   return new Walker(replace).body(body, '', protocol)
 }
 
+/** Where a value is. */
+interface Place {
+  readonly at: string
+  readonly role: Role
+  /** The field that it is the value of, or one of the values. */
+  readonly field: string
+}
+
 /** Goes through the texts of a body, and replaces some. What does not change stays the same object. */
 class Walker {
   readonly #replace: Replace
@@ -66,48 +93,53 @@ class Walker {
     this.#replace = replace
   }
 
-  body(body: JsonObject, place: string, protocol: string): JsonObject {
+  body(body: JsonObject, before: string, protocol: string): JsonObject {
     let isChanged = false
     const entries = Object.entries(body).map(([name, value = null]): [string, Json] => {
-      const inner = conversation.has(name) ? this.#root(name, value, place, protocol) : value
+      const inner = conversation.has(name) ? this.#root(name, value, before + name, protocol) : value
       isChanged ||= inner !== value
       return [name, inner]
     })
     return isChanged ? Object.fromEntries(entries) : body
   }
 
-  #root(name: string, value: Json, place: string, protocol: string): Json {
-    const at = place + name
+  #root(name: string, value: Json, at: string, protocol: string): Json {
     if (bodies.has(name) && isObject(value)) return this.body(value, `${at}.`, protocol)
     const isSystem = /^(system|instructions|systemInstruction|system_instruction)$/.test(name)
     const isSpoken = name === 'instructions' && protocol === 'speech'
-    return this.#value(value, at, isSystem && !isSpoken ? 'system' : 'user')
+    // Data of the client, with names of its own.
+    if (name === 'state' && typeof value !== 'string') return this.#free(value, at, 'user')
+    const place: Place = { at, role: isSystem && !isSpoken ? 'system' : 'user', field: name }
+    return name === 'questions' ? this.#named(value, place) : this.#value(value, place)
   }
 
-  #value(value: Json, at: string, role: Role): Json {
+  #value(value: Json, place: Place): Json {
+    const { at, role } = place
     if (typeof value === 'string') return role === 'tool' ? this.#escaped(value, at, role) : this.#text(value, at, role)
-    if (Array.isArray(value)) return this.#list(value as readonly Json[], at, role)
-    return isObject(value) ? this.#object(value, at, role) : value
+    if (Array.isArray(value)) return this.#list(value as readonly Json[], place)
+    return isObject(value) ? this.#object(value, place) : value
   }
 
-  #list(list: readonly Json[], at: string, role: Role): Json {
+  #list(list: readonly Json[], place: Place): Json {
     // Lists of tokens, as embeddings take them, are no texts.
     if (list.every((item) => typeof item === 'number')) return list
-    const inner = list.map((item, index) => this.#value(item, `${at}[${index}]`, role))
+    const inner = list.map((item, index) => this.#value(item, { ...place, at: `${place.at}[${index}]` }))
     return inner.some((item, index) => item !== list[index]) ? inner : list
   }
 
-  #object(object: JsonObject, at: string, outer: Role): Json {
-    const role = roleOf(object, outer)
-    const isMessage = typeof object['role'] === 'string' || isItem(object)
-    if (isMessage) this.#turn++
-    return this.#members(object, at, (name, value, place) => {
-      if (isData(object, name)) return value
-      if (ofTools.has(name) || (name === 'input' && isCall(object))) return this.#free(value, place, role)
-      if (name === 'variables') return this.#variables(value, place, role)
-      if (silent.has(name)) return value
-      if (name === 'tool_calls') return this.#value(value, place, 'assistant')
-      return this.#value(value, place, role)
+  #object(object: JsonObject, place: Place): Json {
+    const { at, role: outer } = place
+    const isOwn = isOfProtocol(object, place)
+    if (outer === 'tool' && !isOwn) return this.#free(object, at, outer)
+    const changes = isOwn && outer !== 'tool'
+    const role = changes ? roleOf(object, outer) : outer
+    if (changes && (typeof object['role'] === 'string' || isItem(object))) this.#turn++
+    return this.#members(object, at, (name, value, inner) => {
+      if (ofTools.has(name) || (name === 'input' && isCall(object))) return this.#free(value, inner, role)
+      if (!isOwn) return this.#value(value, { at: inner, role, field: '' })
+      if (name === 'variables') return this.#named(value, { at: inner, role, field: name })
+      if (isSilent(object, name, value)) return value
+      return this.#value(value, { at: inner, role: name === 'tool_calls' ? 'assistant' : role, field: name })
     })
   }
 
@@ -121,10 +153,10 @@ class Walker {
     return isChanged ? Object.fromEntries(entries) : object
   }
 
-  /** What the client puts into a prompt that the provider has, whatever its names. */
-  #variables(value: Json, at: string, role: Role): Json {
-    if (!isObject(value)) return this.#value(value, at, role)
-    return this.#members(value, at, (_, member, place) => this.#value(member, place, role))
+  /** Values by names of the client, such as those that it puts into a prompt that the provider has. */
+  #named(value: Json, place: Place): Json {
+    if (!isObject(value)) return this.#value(value, place)
+    return this.#members(value, place.at, (_, member, at) => this.#value(member, { ...place, at }))
   }
 
   /** What a tool gets or gives: JSON, also as a text, in which names and numbers may be what is looked for. */
@@ -203,9 +235,24 @@ function isCall({ type }: JsonObject): boolean {
   return typeof type === 'string' && /(tool_use|_call)$/.test(type)
 }
 
-/** Base64 data, whose fields say so. */
-function isData(object: JsonObject, name: string): boolean {
-  return name === 'data' && object['type'] !== 'text'
+/** Whether an object has the fields of the protocol, and not those that a tool or a client has made up. */
+function isOfProtocol({ type }: JsonObject, { role, field }: Place): boolean {
+  if (role !== 'tool') return own.has(field)
+  return ownOfResults.has(field) || (own.has(field) && typeof type === 'string' && partOfResult.test(type))
+}
+
+/** Whether a field of such an object holds no text of anybody. */
+function isSilent(object: JsonObject, name: string, value: Json): boolean {
+  if (silentObjects.has(name)) return true
+  if (typeof value === 'object' && value !== null) return false
+  return silent.has(name) || (name === 'data' && isData(object))
+}
+
+/** Whether its data is in base64, as its other fields say. */
+function isData({ type, media_type, mimeType, mime_type }: JsonObject): boolean {
+  if (type === 'text') return false
+  const isOfMedia = [media_type, mimeType, mime_type].some((one) => typeof one === 'string')
+  return isOfMedia || (typeof type === 'string' && /base64|redacted|encrypted/.test(type))
 }
 
 /** Whether a text is binary data, such as a picture: its beginning alone may stand before any text. */

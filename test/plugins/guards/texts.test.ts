@@ -76,4 +76,140 @@ describe('plugins/guards: texts of a request', () => {
     expect(judged({ input: [1, 'forbidden'] }, 'embeddings')).to.deep.equal(['forbidden'])
     expect(judged({ input: [[1, 2], [3]] }, 'embeddings')).to.deep.equal([])
   })
+
+  describe('are those of data of tools, whose fields are called as those of protocols', () => {
+    const names = (
+      'type role id model status name call_id tool_call_id server_label detail format data media_type phase namespace ' +
+      'index ttl signature file_id file_url encrypted_content image_url input_audio inlineData cache_control text'
+    ).split(' ')
+    const data = Object.fromEntries(names.map((name) => [name, `a secret ${name}`]))
+    const nested = { rows: [data, { status: data, data: [data] }] }
+    const secrets = names.map((name) => `a secret ${name}`)
+    const bodies: Readonly<Record<string, readonly [protocol: string, body: JsonObject]>> = {
+      'arguments of chat': [
+        'chat',
+        { messages: [{ role: 'assistant', tool_calls: [{ function: { arguments: nested } }] }] },
+      ],
+      'a result of chat that is an object': [
+        'chat',
+        { messages: [{ role: 'tool', tool_call_id: 'c', content: data }] },
+      ],
+      'a result of chat that is a list': ['chat', { messages: [{ role: 'tool', tool_call_id: 'c', content: [data] }] }],
+      'input of messages': [
+        'messages',
+        { messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: nested }] }] },
+      ],
+      'a result of messages': [
+        'messages',
+        { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [data] }] }] },
+      ],
+      'a result of responses': [
+        'responses',
+        { input: [{ type: 'function_call_output', call_id: 'c', output: [nested] }] },
+      ],
+      'the environment of a shell': [
+        'responses',
+        { input: [{ type: 'local_shell_call', call_id: 'c', action: { type: 'exec', command: [], env: data } }] },
+      ],
+      'attributes of a search': [
+        'responses',
+        {
+          input: [
+            { type: 'file_search_call', id: 'c', results: [{ file_id: 'f', attributes: { ...data, content: data } }] },
+          ],
+        },
+      ],
+      'arguments of gemini': [
+        'gemini',
+        { contents: [{ role: 'model', parts: [{ functionCall: { name: 'f', args: nested } }] }] },
+      ],
+      'a result of gemini': [
+        'gemini',
+        { contents: [{ role: 'user', parts: [{ functionResponse: { name: 'f', response: nested } }] }] },
+      ],
+      'a state': ['mapeval', { state: nested, questions: {} }],
+    }
+    for (const [what, [protocol, body]] of Object.entries(bodies))
+      it(what, () => {
+        const texts = judged(body, protocol)
+        expect(secrets.filter((secret) => !texts.includes(secret))).to.deep.equal([])
+        const changed = withTexts(body, protocol, ({ text }) => text.replace('secret', 'mask'))
+        expect(JSON.stringify(changed)).to.equal(JSON.stringify(body).replaceAll('a secret', 'a mask'))
+      })
+
+    it('and of questions, whatever they are called', () => {
+      const questions = {
+        status: { type: 'noul', instructions: 'a secret' },
+        id: { type: 'noul', instructions: 'another' },
+      }
+      expect(judged({ state: 'a text', questions }, 'mapeval')).to.deep.equal(['a text', 'a secret', 'another'])
+    })
+
+    it('but whose it is does not change within them', () => {
+      const content = [{ role: 'system', text: 'a text' }]
+      const [found] = textsIn({ messages: [{ role: 'tool', tool_call_id: 'c', content }] }, 'chat').filter(
+        ({ text }) => text === 'a text',
+      )
+      expect(found).to.deep.include({ role: 'tool', turn: 1 })
+    })
+  })
+
+  it('are not judged where the protocol has names and settings', () => {
+    const marks = { id: 'x', status: 'x', index: 'x', cache_control: { type: 'x' } }
+    const text = { type: 'text', text: 'said', ...marks }
+    const call = { id: 'x', type: 'function', function: { name: 'x', arguments: '{}' } }
+    const bodies: Readonly<Record<string, JsonObject>> = {
+      chat: {
+        messages: [
+          { role: 'user', name: 'x', content: [text, { type: 'image_url', image_url: { url: 'x', detail: 'x' } }] },
+          { role: 'assistant', content: null, audio: { id: 'x' }, tool_calls: [call, { ...call, type: 'x' }] },
+          {
+            role: 'tool',
+            tool_call_id: 'x',
+            content: [text, { type: 'file', file: { file_id: 'x', file_data: 'x' } }],
+          },
+        ],
+      },
+      messages: {
+        system: [text],
+        messages: [
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'x', name: 'x', input: {} }] },
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: 'x',
+                content: [text, { type: 'image', source: { type: 'base64', media_type: 'x', data: 'x' } }],
+              },
+            ],
+          },
+        ],
+      },
+      responses: {
+        prompt: { id: 'x', version: 1, variables: { name: 'said' } },
+        input: [
+          { type: 'reasoning', ...marks, encrypted_content: 'x', summary: [{ type: 'summary_text', text: 'said' }] },
+          { type: 'function_call', ...marks, call_id: 'x', name: 'x', arguments: '{}' },
+          { type: 'function_call_output', ...marks, call_id: 'x', output: [{ ...text, type: 'input_text' }] },
+          { type: 'computer_call_output', call_id: 'x', output: { type: 'computer_screenshot', image_url: 'x' } },
+        ],
+      },
+      gemini: {
+        systemInstruction: { role: 'x', parts: [{ text: 'said' }] },
+        contents: [
+          { parts: [{ text: 'said', thoughtSignature: 'x' }, { fileData: { fileUri: 'x', mimeType: 'x' } }] },
+          { role: 'model', parts: [{ functionCall: { id: 'x', name: 'x', args: {} } }] },
+          {
+            parts: [
+              { functionResponse: { id: 'x', name: 'x', response: {}, parts: [{ inlineData: { data: 'x' } }] } },
+              { inlineData: { mimeType: 'x', data: 'x' } },
+            ],
+          },
+        ],
+      },
+    }
+    for (const [protocol, body] of Object.entries(bodies))
+      expect(new Set(judged(body, protocol).filter((one) => one !== '{}')), protocol).to.deep.equal(new Set(['said']))
+  })
 })
