@@ -12,9 +12,10 @@ import type { Changer, KeyAction, KeyEdit } from './key-entry.ts'
 import { KeyStore } from './key-store.ts'
 import type { DeclaredKey, KeyFacts, KeyFields, KnownKey, LeftOut } from './known-key.ts'
 import { requireRoom } from './key-policy.ts'
+import { endsGuard, forgetGuard, refuseNamedGuard } from './named-guards.ts'
 import { takeKeys } from './take-keys.ts'
 import type { Taken, TakenKey, Taking } from './take-keys.ts'
-import { changedColumns } from './stored-keys.ts'
+import { changedColumns, reached } from './stored-keys.ts'
 import type { MadeKey, StoredKey, Witness } from './stored-keys.ts'
 import { migrations, noteLastUses } from './table.ts'
 
@@ -107,6 +108,7 @@ export default defineService({
     })
     let isStart = true
     let unfollow = () => {}
+    let tellOf: Tell | undefined
     const polling = setInterval(() => void following.look(), poll).unref()
     return {
       configure(
@@ -119,17 +121,14 @@ export default defineService({
         const declared = given.map((key) => declaredKey(key, names))
         for (const { index, message } of keys.problems(declared, isStart))
           reject(given[index] as ApiKey, [], 'keys', message)
-        /** Shows a change to other services, and appends it to the audit trail. */
-        const tell =
-          (kind: HeldChange['kind'], id: string, edit: KeyEdit, by: Changer): Witness =>
-          async (transaction) => {
-            const { before, after } = edit
-            const { name } = (after ?? before) as KeyFields
-            const views = { ...(before && { before: declarable(before) }), ...(after && { after: declarable(after) }) }
-            const requester = typeof by === 'object' ? by : undefined
-            await witness(transaction, { kind, type: 'api_key', name, ...views, audited: true }, requester)
-            await audit.append(transaction, entryOf(actions[kind], { id, name }, by, edit))
-          }
+        const tell: Tell = (kind, id, edit, by) => async (transaction) => {
+          const { before, after } = edit
+          const { name } = (after ?? before) as KeyFields
+          const views = { ...(before && { before: declarable(before) }), ...(after && { after: declarable(after) }) }
+          const requester = typeof by === 'object' ? by : undefined
+          await witness(transaction, { kind, type: 'api_key', name, ...views, audited: true }, requester)
+          await audit.append(transaction, entryOf(actions[kind], { id, name }, by, edit))
+        }
         const view: ApiKeys = {
           find: (text) => keys.index.find(text),
           search: (text) => keys.search(text),
@@ -228,6 +227,7 @@ export default defineService({
         }
         const live = () => {
           isStart = false
+          tellOf = tell
           const follow = () => keys.index.follow((id) => members.find(id))
           follow()
           unfollow()
@@ -239,6 +239,16 @@ export default defineService({
           notifications.watch('api_keys', { every: endingLooks, read: () => endingKeys(keys) })
         }
         return { view, live }
+      },
+      async admit(change) {
+        if (endsGuard(change)) await reached(() => refuseNamedGuard(host.database, change.name))
+      },
+      async witness(transaction, change, by) {
+        const tell = tellOf
+        if (tell === undefined || !endsGuard(change)) return
+        await forgetGuard(transaction, change.name, (key, after) =>
+          tell('change', key.id, { before: key.fields, after }, by),
+        )
       },
       status() {
         const out = keys.index.leftOut.map(({ name }) => name)
@@ -257,6 +267,9 @@ export default defineService({
     return key === undefined ? undefined : greetingOf(key)
   },
 })
+
+/** Shows a change of a key to other services, and appends it to the audit trail. */
+type Tell = (kind: HeldChange['kind'], id: string, edit: KeyEdit, by: Changer) => Witness
 
 /** A key may change hands between the request of its owner and the change. Throws `not_found`. */
 function requireOwner({ id, fields }: KnownKey, owner: string | undefined): void {

@@ -195,6 +195,23 @@ describe('console/guards', () => {
     expect(rig.complaints().filter((one) => !one.includes('status of 422'))).to.deep.equal([])
   })
 
+  it('says who still names a guard that is to go', async () => {
+    await rig.gateway.asAdmin('POST /api/guards', { name: 'needed', kind: 'words', words: ['a'], default: false })
+    const { body } = await rig.gateway.asAdmin('POST /api/api-keys', { name: 'user', guards: ['needed'] })
+    const page = await rig.signedIn('admin', '/guards/needed')
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete needed' })
+    await dialog.getByRole('textbox', { name: 'Type needed to confirm' }).fill('needed')
+    await dialog.getByRole('button', { name: 'Delete needed' }).click()
+    await dialog.getByRole('alert').getByText('The guard "needed" is in use: API key "user" needs it.').waitFor()
+    expect(await axe(page)).to.deep.equal([])
+    // The browser tells of the refusal.
+    expect(rig.complaints().filter((one) => !one.includes('status of 409'))).to.deep.equal([])
+    await rig.gateway.asAdmin(`DELETE /api/api-keys/${body['id'] as string}`)
+    await dialog.getByRole('button', { name: 'Delete needed' }).click()
+    await page.getByRole('status').getByText('Deleted needed.').waitFor()
+  })
+
   it('is a field of keys and of models', async () => {
     const page = await rig.signedIn('admin', '/keys/new')
     await page.getByRole('textbox', { name: 'Name' }).fill('guarded')

@@ -117,9 +117,54 @@ describe('guards: admin', () => {
     expect((await ask(gateway, 'nothing', { 'x-gateway-guards': 'fixed' })).status).to.equal(400)
     const unknown = await gateway.asAdmin('POST /api/api-keys', { name: 'other', guards: ['fix'] })
     expect(unknown.status).to.equal(422)
-    const gone = await gateway.asAdmin('DELETE /api/guards/plum')
-    expect(gone.status).to.be.oneOf([204, 409])
-    await gateway.asAdmin('DELETE /api/guards/plum')
+    expect((await gateway.asAdmin('DELETE /api/guards/plum')).status).to.equal(204)
+  })
+
+  it('keeps a guard that a model or a key names, and says who does', async () => {
+    const deleted = async () => {
+      const { status, code, body } = await gateway.asAdmin('DELETE /api/guards/kept')
+      return { status, code, message: (body['error'] as { readonly message?: string } | undefined)?.message }
+    }
+    await gateway.asAdmin('POST /api/guards', { name: 'kept', kind: 'words', words: ['quince'], default: false })
+    const model = await gateway.asAdmin('POST /api/config/models', { name: 'own', provider: 'echo', guards: ['kept'] })
+    expect(model.status, JSON.stringify(model.body)).to.equal(201)
+    expect(await deleted()).to.deep.equal({
+      status: 409,
+      code: 'in_use',
+      message: 'The guard "kept" is in use: model "own" (database) needs it.',
+    })
+    await gateway.asAdmin('PATCH /api/config/models/own', { guards: [] })
+    const ids: string[] = []
+    for (const name of ['first-user', 'second-user']) {
+      const made = await gateway.asAdmin('POST /api/api-keys', { name, guards: ['kept'] })
+      ids.push(made.body['id'] as string)
+    }
+    expect(await deleted()).to.deep.equal({
+      status: 409,
+      code: 'in_use',
+      message: 'The guard "kept" is in use: API key "first-user", API key "second-user" need it.',
+    })
+    expect((await gateway.asAdmin('PATCH /api/guards/kept', { name: 'other' })).param).to.equal('name')
+    await gateway.asAdmin(`PATCH /api/api-keys/${ids[0]}`, { guards: [] })
+    await gateway.asAdmin(`DELETE /api/api-keys/${ids[1]}`)
+    expect((await deleted()).status).to.equal(204)
+  })
+
+  it('takes a guard that ends out of the keys that it does not judge', async () => {
+    const pear = { name: 'pear', kind: 'words', words: ['pear'] }
+    await gateway.asAdmin('POST /api/guards', pear)
+    const { body } = await gateway.asAdmin('POST /api/api-keys', { name: 'free', guards_off: ['fixed', 'pear'] })
+    const [by, id] = [{ authorization: `Bearer ${body['key'] as string}` }, body['id'] as string]
+    expect((await ask(gateway, 'a pear', by)).status).to.equal(200)
+    expect((await gateway.asAdmin('DELETE /api/guards/pear')).status).to.equal(204)
+    const key = await gateway.asAdmin(`GET /api/api-keys/${id}`)
+    expect(key.body['guards_off']).to.deep.equal(['fixed'])
+    const rows = await gateway.asAdmin('GET /api/logs/audit?target=free')
+    const { changes } = (rows.body['data'] as readonly JsonObject[])[0] ?? {}
+    expect(changes).to.deep.equal({ guards_off: { from: ['fixed', 'pear'], to: ['fixed'] } })
+    await gateway.asAdmin('POST /api/guards', pear)
+    await until(async () => (await ask(gateway, 'a pear', by)).status === 400)
+    await gateway.asAdmin('DELETE /api/guards/pear')
   })
 
   it('shows the rows by verdict, and figures per day', async () => {
