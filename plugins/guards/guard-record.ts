@@ -176,7 +176,10 @@ export default defineRecord({
     },
     sorts: ['name', 'kind', 'created_at'],
   },
-  check: (record, _all, report) => checkGuard(record, report),
+  check: (record, _all, report) => {
+    checkGuard(record, report)
+    checkSides(record, report)
+  },
   show: (shown, { value }) => ({
     kind: null,
     ...withTimes(shown),
@@ -207,6 +210,19 @@ function checkGuard(guard: GuardRecord, report: RecordReport): void {
     wrong(['window', 'overlap'], 'it must be less than "characters"')
   if (action === 'mask' && mask === 'token' && scope === 'turn')
     wrong(['scope'], 'tokens are numbered over the whole conversation: they need "scope: all"')
+}
+
+/** Fields that say nothing on the sides that are judged. */
+function checkSides({ side, roles: whose, scope, reasoning, stream }: GuardRecord, report: RecordReport): void {
+  const wrong = (path: readonly string[], message: string) => report(path, 'guard', message)
+  if (whose.length < roles.length && !side.includes('input'))
+    wrong(['roles'], 'it says whose texts of requests are judged: it needs "side: [input]"')
+  if (scope === 'turn' && !side.includes('input') && !side.includes('tool_results'))
+    wrong(['scope'], 'it says how much of a request is judged: it needs "side: [input]", or "[tool_results]"')
+  if (!reasoning && !side.includes('output'))
+    wrong(['reasoning'], 'it says whether that of answers is judged: it needs "side: [output]"')
+  if (stream !== undefined && !side.includes('output') && !side.includes('tool_calls'))
+    wrong(['stream'], 'it says how answers are judged: it needs "side: [output]", or "[tool_calls]"')
 }
 
 /** What follows when a guard cannot judge. */

@@ -1,6 +1,7 @@
 import { defineGuard } from '../../engine/index.ts'
 import type { Judged } from '../../engine/index.ts'
 import { checkWhole } from './guard-record.ts'
+import type { GuardRecord } from './guard-record.ts'
 import { isObject } from '../../engine/kit.ts'
 
 const most = (what: string) =>
@@ -27,6 +28,9 @@ export default defineGuard({
     checkWhole(config, report)
     if ((characters ?? tokens ?? messages) === undefined)
       report([], 'guard', 'nothing is too long: it needs max_characters, max_tokens or max_messages')
+    const { side = [] } = config as Partial<Pick<GuardRecord, 'side'>>
+    if (messages !== undefined && !side.includes('input') && !side.includes('tool_results'))
+      report(['max_messages'], 'guard', 'answers have no messages: it needs "side: [input]"')
   },
   build(
     { max_characters: characters = Infinity, max_tokens: tokens = Infinity, max_messages: messages = Infinity },
