@@ -135,6 +135,7 @@ export { within } from './services/within.ts'
 
 // Upstreams: providers over HTTP, with pools, limits and failures
 export { openHttp } from './kit/upstream/http.ts'
+export { jsonService } from './kit/upstream/json-service.ts'
 export { openUpstream } from './kit/upstream/open.ts'
 export type { ModelList } from './kit/upstream/model-list.ts'
 export type { UpstreamParts, UpstreamSettings } from './kit/upstream/open.ts'

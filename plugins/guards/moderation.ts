@@ -1,7 +1,6 @@
 import { defineGuard } from '../../engine/index.ts'
 import type { Span } from '../../engine/index.ts'
-import { baseUrl, isObject } from '../../engine/kit.ts'
-import { jsonService } from './json-service.ts'
+import { baseUrl, isObject, jsonService } from '../../engine/kit.ts'
 
 /** Asks a service for moderation, in the form that OpenAI has made usual. */
 export default defineGuard({

@@ -1,6 +1,5 @@
 import type { Host, Judge, Json, JsonObject, Judged } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
-import { jsonService } from './json-service.ts'
+import { isObject, jsonService } from '../../engine/kit.ts'
 import { wholeTexts } from './webhook-sluice.ts'
 import type { WebhookConfig } from './webhook-sluice.ts'
 

@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { Found, Host, Judge, JsonObject, Judged, Span } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
-import { jsonService } from './json-service.ts'
+import { isObject, jsonService } from '../../engine/kit.ts'
 
 /** What a webhook is opened with. */
 export interface WebhookConfig {

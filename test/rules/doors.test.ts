@@ -400,6 +400,7 @@ const promised = {
       isWithin
       joined
       jsonReply
+      jsonService
       legalCallId
       literalAddress
       mapJson
