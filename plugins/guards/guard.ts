@@ -1,6 +1,7 @@
 import { defineStage } from '../../engine/index.ts'
 import type { Envelope, Given, Host, Scope, Services } from '../../engine/index.ts'
 import { guardAnswer, restored } from './answers.ts'
+import { askingPipelines } from './model.ts'
 import { guardRequest } from './requests.ts'
 import type { Around } from './requests.ts'
 import type { Rule } from './rule.ts'
@@ -28,6 +29,12 @@ export default defineStage({
         default: 'request',
         description:
           'Whose guards judge a request: those of all requests, the key and the request itself, or, in an `attempt`, those that the model has beside them.',
+      },
+      runs: {
+        type: 'array',
+        items: { type: 'string', 'x-names': 'pipeline', 'x-inputs': ['ingress'], 'x-gives': ['reply'] },
+        default: Object.values(askingPipelines),
+        description: 'Pipelines that kinds of guards run: those by which the kind `model` asks its model.',
       },
     },
   } as const,

@@ -351,7 +351,7 @@ export class Rig {
   }
 }
 
-interface AskOptions {
+export interface AskOptions {
   readonly stream?: boolean
   readonly text?: string
   readonly headers?: Record<string, string>
