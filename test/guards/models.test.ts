@@ -3,6 +3,7 @@ import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { wholeOf } from './rig.ts'
 import { Service } from './service.ts'
+import type { Asked } from './service.ts'
 
 const question = 'Is it about fruit?'
 
@@ -41,13 +42,13 @@ describe('guards: models that judge', () => {
     const denied = await ask('An apple')
     expect(denied.status, denied.body).to.equal(400)
     expect(denied.body).to.contain('No fruit.')
-    const [asked] = service.asked
-    expect(asked?.path).to.equal('/v1/chat/completions')
-    expect(asked?.body).to.deep.include({ model: 'reader', temperature: 0 })
-    const [system, user] = asked?.body['messages'] as readonly { readonly role: string; readonly content: string }[]
+    const asked = service.asked[0] as Asked
+    expect(asked.path).to.equal('/v1/chat/completions')
+    expect(asked.body).to.deep.include({ model: 'reader', temperature: 0 })
+    const [system, user] = asked.body['messages'] as readonly { readonly role: string; readonly content: string }[]
     expect(system?.content).to.contain(question)
     expect(user).to.deep.equal({ role: 'user', content: '[{"role":"user","text":"An apple"}]' })
-    expect(asked?.body['response_format'])
+    expect(asked.body['response_format'])
       .to.have.nested.property('json_schema.schema.required')
       .that.deep.equals(['hit', 'score'])
     const row = await gateway.row(({ type }) => type === 'guard')
