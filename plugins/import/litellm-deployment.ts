@@ -1,12 +1,12 @@
 import type { Json } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
-import { escaped } from './draft.ts'
+import { escaped, litellmVariable } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import { isHeaderText, readHeaders } from './headers.ts'
 import { PriceList, isPrice, priceIn, pricePlace } from './pricing.ts'
 import type { Price } from './pricing.ts'
 import type { Report } from './report.ts'
-import { isSecretAddress } from './secrets.ts'
+import { isSecretAddress, isSecretName } from './secrets.ts'
 import { isEmpty, itemsOf, numberOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 import { addressIn, unspokenBecause, upstreamName, vendorOf, vendors } from './vendors.ts'
@@ -54,6 +54,9 @@ const lostParameters: Readonly<Record<string, string>> = {
 /** What a key of a provider may hold. */
 const keyText = /^[\x21-\x7e]+$/
 
+/** How templates and other programs name a variable. LiteLLM takes it for the key itself, which none can be. */
+export const meantVariable = /^\$\{([A-Za-z_]\w*)\}$/
+
 /** The name of a variable. */
 function bare(variable: Json | undefined): string {
   return typeof variable === 'string' ? variable.replace(/^\$\{|\}$/g, '') : ''
@@ -74,19 +77,25 @@ interface Needed {
   readonly report: Report
   /** Whether a value was sealed, and could not be opened. */
   readonly isUnopened: (node: Node) => boolean
+  /** The value of a variable during the import; undefined: it has none. */
+  readonly valueOf: (variable: string) => string | undefined
 }
 
 /** Reads `litellm_params` of a deployment. Undefined: it is lost, and the report says why. */
 export function readDeployment(entry: Node, parameters: Parameters, needed: Needed): Deployment | undefined {
-  const { draft, report } = needed
+  const { report, valueOf } = needed
   const model = parameters.get('model')
-  const name = textOf(model)
+  const given = textOf(model)
+  const variable = given === undefined ? undefined : litellmVariable(given)
+  // Nobody names a model in the variable of a secret.
+  const name = variable === undefined ? given : isSecretName(variable) ? undefined : valueOf(variable)
   const lose = (why: string) => {
     report.lost(entry, why, 'client')
     return undefined
   }
+  if (name === undefined && variable !== undefined)
+    return lose(`the name of its model stands in ${variable}; set the variable for the import, or write the name`)
   if (model === undefined || name === undefined) return lose('it names no model: litellm_params.model')
-  if (draft.isVariable(model)) return lose('the name of its model stands in a variable; write the name itself')
   const custom = textOf(parameters.get('custom_llm_provider'))
   const found = vendorOf(name, custom)
   const vendor = vendors.get(found.vendor)
@@ -96,8 +105,13 @@ export function readDeployment(entry: Node, parameters: Parameters, needed: Need
   if (upstream === '' || /\s/.test(upstream)) return lose('the name of a model at its vendor has no spaces')
   const reader = new ProviderReader(found.vendor, vendor, parameters, needed)
   const provider = reader.read(region)
-  if (vendor.advice === undefined) report.mapped(model, 'models[].upstream_model')
-  else report.changed(model, vendor.advice, 'models[].upstream_model', 'client')
+  const written = variable && `the value that ${variable} had during the import is written`
+  if (written !== undefined) report.changed(model, written, 'models[].upstream_model')
+  else if (vendor.advice === undefined) report.mapped(model, 'models[].upstream_model')
+  if (vendor.advice !== undefined) {
+    const advice = written === undefined ? vendor.advice : `${written}; ${vendor.advice}`
+    report.changed(model, advice, 'models[].upstream_model', 'client')
+  }
   const customNode = parameters.get('custom_llm_provider')
   if (customNode) report.mapped(customNode, 'models[].provider')
   const prices = new PriceList()
@@ -222,6 +236,12 @@ class ProviderReader {
     const token = this.#vendor.type === 'azure' ? this.#given('azure_ad_token') : undefined
     const node = token ?? this.#given('api_key')
     const { variable } = this.#vendor
+    const [, meant] = meantVariable.exec(textOf(node) ?? '') ?? []
+    if (node && meant !== undefined) {
+      this.#record['api_key'] = this.#draft.variable(meant)
+      if (token) this.#record['auth'] = 'bearer'
+      return this.#report.changed(node, `stands for a variable here: set ${meant}`, 'providers[].api_key')
+    }
     if (node && !this.#draft.isVariable(node) && !keyText.test(textOf(node) ?? '')) {
       this.#record['api_key'] = this.#draft.unset(this.#word('api_key'))
       return this.#report.changed(node, `is no key, which has no spaces: set ${bare(this.#record['api_key'])}`)

@@ -33,7 +33,9 @@ export async function importLitellm(options: LitellmImport, output: CommandOutpu
     await refuseTheirs(target, address)
     const database = address === undefined ? undefined : await readDatabase(address)
     const later = (reading: ReadLitellm) => database && readModels(database, reading, saltKey(options, reading, output))
-    const reading = await readLitellm(file, { folder: output.folder, masterKeyAsKey, ...(database ? { later } : {}) })
+    const { folder: here, environment } = output
+    const given = { folder: here, environment, masterKeyAsKey, ...(database ? { later } : {}) }
+    const reading = await readLitellm(file, given)
     const { draft, report } = reading
     const imported = {
       draft,

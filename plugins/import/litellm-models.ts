@@ -59,11 +59,14 @@ export class LitellmModels {
   readonly #prices = new Map<string, PriceList>()
   /** Where the facts of models stand, by their names and fields. */
   readonly #facts = new Map<string, Node>()
+  readonly #valueOf: (variable: string) => string | undefined
   #isUnopened: IsUnopened = () => false
 
-  constructor(draft: Draft, report: Report) {
+  /** @param valueOf the value of a variable during the import; undefined: it has none */
+  constructor(draft: Draft, report: Report, valueOf: (variable: string) => string | undefined) {
     this.#draft = draft
     this.#report = report
+    this.#valueOf = valueOf
   }
 
   /** Reads named credentials, which deployments refer to. */
@@ -178,10 +181,15 @@ export class LitellmModels {
       return this.#report.lost(entry, '"*" may stand at the end of a name only', 'client')
     const parameters = this.#parametersOf(entry)
     if (parameters === undefined) return
+    for (const name of ['rpm', 'tpm']) {
+      const limit = at(entry, name)
+      if (limit && !isEmpty(limit)) this.#report.lost(limit, noLimits, 'limit')
+    }
     const deployment = readDeployment(entry, parameters, {
       draft: this.#draft,
       report: this.#report,
       isUnopened: this.#isUnopened,
+      valueOf: this.#valueOf,
     })
     if (deployment === undefined) return
     const name = this.#nameOf(given)
@@ -288,6 +296,9 @@ export class LitellmModels {
         return this.#report.changed(node, 'prices are found by the name at the vendor, or written in models[].pricing')
       case 'mode':
         return this.#readMode(node)
+      case 'rpm':
+      case 'tpm':
+        return this.#report.lost(node, noLimits, 'limit')
       case 'team_id':
       case 'team_public_model_name':
         return this.#report.lost(node, 'models belong to no team; give keys lists of models')

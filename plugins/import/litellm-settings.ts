@@ -261,6 +261,9 @@ const cacheParams: Reader = (node, reading) => {
   }
 }
 
+const noEndUsers = 'whom a client names as its user has no limits; give people keys of their own'
+const users = 'requests are told apart by their keys: give each user one, with tags'
+
 const noLogs = usual('bodies are kept only if logging.capture says so')
 
 const litellm: Readonly<Record<string, Reader>> = {
@@ -299,6 +302,19 @@ const litellm: Readonly<Record<string, Reader>> = {
   mcp_aliases: loses('MCP servers have one name each'),
   public_model_groups: loses('there is no public list of models'),
   network_mock: loses('use a provider of type echo'),
+  max_end_user_budget: loses(noEndUsers, true),
+  max_end_user_budget_id: loses(noEndUsers, true),
+  default_end_user_params: loses(noEndUsers, true),
+  max_internal_user_budget: loses('members have defaults in rate_limits.member_default', true),
+  internal_user_budget_duration: loses('members have defaults in rate_limits.member_default', true),
+  max_ui_session_budget: usual('the console needs no key'),
+  extra_spend_tag_headers: loses(users),
+  user_header_name: loses(users),
+  user_header_mappings: loses(users),
+  disable_error_logs: loses('the request log is always kept, for logging.retention'),
+  custom_provider_map: loses('a plugin may bring a type of providers: plugins/README.md'),
+  log_level: changes('set LOG_LEVEL, or server_config.logging.level'),
+  require_auth_for_metrics_endpoint: loses('GET /metrics is for keys with metrics: true: docs/telemetry.md'),
   force_ipv4: loses('addresses are chosen by the system'),
   enable_json_schema_validation: usual('bodies are validated'),
   check_provider_endpoint: changes('sync the list of a provider in the console'),

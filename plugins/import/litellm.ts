@@ -1,6 +1,7 @@
 import { dirname, relative, resolve } from 'node:path'
 import { Draft, litellmShape, litellmVariable } from './draft.ts'
 import { tellNames } from './foreign.ts'
+import { meantVariable } from './litellm-deployment.ts'
 import { readGuards } from './litellm-guards.ts'
 import { readMcpServers } from './litellm-mcp.ts'
 import { LitellmModels } from './litellm-models.ts'
@@ -23,6 +24,8 @@ export interface LitellmOptions {
   readonly folder: string
   /** Whether the master key becomes an API key. */
   readonly masterKeyAsKey: boolean
+  /** The variables during the import. Models are named by some; no value of a secret is read. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   /** Reads models that stand elsewhere, behind those of the file. */
   readonly later?: (reading: ReadLitellm) => void
 }
@@ -38,7 +41,8 @@ export function isSection(path: string): boolean {
 export async function readLitellm(file: string | undefined, options: LitellmOptions): Promise<ReadLitellm> {
   const report = new Report()
   const draft = new Draft(litellmVariable)
-  const models = new LitellmModels(draft, report)
+  const valueOf = (variable: string) => draft.environment.get(variable) ?? (options.environment[variable] || undefined)
+  const models = new LitellmModels(draft, report, valueOf)
   const reading = { draft, report, models }
   if (file === undefined) {
     options.later?.(reading)
@@ -47,8 +51,8 @@ export async function readLitellm(file: string | undefined, options: LitellmOpti
   }
   const roots = await filesFrom(file, options.folder)
   const sections = merged(roots, report)
-  reserveNames(roots, sections, draft)
   readEnvironment(sections.get('environment_variables') ?? [], reading)
+  reserveNames(roots, sections, draft, valueOf)
   for (const credentials of sections.get('credential_list') ?? []) models.readCredentials(credentials)
   for (const list of sections.get('model_list') ?? []) models.readList(list)
   const masterKey = at(sections.get('general_settings')?.at(-1), 'master_key')
@@ -117,16 +121,24 @@ function merged(roots: readonly Node[], report: Report): ReadonlyMap<string, rea
 }
 
 /** Keeps variables that the files name, and the usual ones of vendors whose key is not in the files, from secrets. */
-function reserveNames(roots: readonly Node[], sections: ReadonlyMap<string, readonly Node[]>, draft: Draft): void {
+function reserveNames(
+  roots: readonly Node[],
+  sections: ReadonlyMap<string, readonly Node[]>,
+  draft: Draft,
+  valueOf: (variable: string) => string | undefined,
+): void {
   for (const leaf of roots.flatMap(leavesOf)) {
-    const variable = litellmVariable(leaf.text)
+    const variable = litellmVariable(leaf.text) ?? meantVariable.exec(leaf.text)?.[1]
     if (variable !== undefined) draft.reserved.add(variable)
   }
   for (const section of sections.get('environment_variables') ?? [])
     for (const [name] of membersOf(section)) draft.reserved.add(name)
   for (const entry of (sections.get('model_list') ?? []).flatMap(itemsOf)) {
     const parameters = at(entry, 'litellm_params')
-    const { vendor } = vendorOf(textOf(at(parameters, 'model')) ?? '', textOf(at(parameters, 'custom_llm_provider')))
+    const model = textOf(at(parameters, 'model')) ?? ''
+    const written = litellmVariable(model)
+    const name = written === undefined ? model : (valueOf(written) ?? '')
+    const { vendor } = vendorOf(name, textOf(at(parameters, 'custom_llm_provider')))
     const variable = vendors.get(vendor)?.variable
     const hasKey = ['api_key', 'litellm_credential_name'].some((name) => textOf(at(parameters, name)) !== undefined)
     if (variable !== undefined && !hasKey && unspokenBecause(vendor) === undefined) draft.reserved.add(variable)

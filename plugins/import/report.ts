@@ -1,5 +1,5 @@
 import { count } from '../../engine/kit.ts'
-import { isEmpty } from './tree.ts'
+import { isEmpty, leavesOf } from './tree.ts'
 import type { Node } from './tree.ts'
 
 /**
@@ -82,6 +82,9 @@ export class Report {
       const item = this.#items.get(keyOf(node.file, node.path))
       const speaksForAll = item !== undefined && (item.status === 'lost' || !isSection(node.path))
       for (const member of node.members.values()) visit(member, isCovered || speaksForAll)
+      if (!isCovered && !speaksForAll)
+        for (const leaf of replacedIn(node))
+          if (!this.has(leaf)) this.default(leaf, 'the same key further down goes first')
       if (node.members.size > 0 || node.path === '' || isCovered || item !== undefined) return
       if (isEmpty(node) || node.value === '') this.default(node, 'says nothing')
       else this.lost(node, 'there is no such setting')
@@ -142,6 +145,11 @@ export class Report {
     this.#items.set(key, { file, line, path, ...what })
     if (weight) this.#weights.set(key, weight)
   }
+}
+
+/** The values that do not count because their keys stand again further down. */
+function replacedIn({ replaced = [] }: Node): readonly Node[] {
+  return replaced.flatMap((node) => [...leavesOf(node), ...replacedIn(node)])
 }
 
 function keyOf(file: string, path: string): string {

@@ -18,6 +18,8 @@ export interface Node {
   readonly text: string
   /** Members of a map by their keys, and of a list by their positions. */
   readonly members: ReadonlyMap<string, Node>
+  /** Values of the same keys further up in the file, which do not count. */
+  readonly replaced?: readonly Node[]
 }
 
 /** A file that cannot be read as a configuration. Its message quotes nothing of the file. */
@@ -89,8 +91,9 @@ class TreeMaker {
       throw new Unreadable(`${this.#file}:${line} is not valid YAML (an anchor is missing)`)
     if (isMap(yaml)) {
       const members = new Map<string, Node>()
-      this.#addMembers(yaml, members, path, line, depth)
-      return { ...place, kind: 'map', value: null, text: '', members }
+      const replaced = this.#addMembers(yaml, members, path, line, depth)
+      const more = replaced.length > 0 ? { replaced } : {}
+      return { ...place, kind: 'map', value: null, text: '', members, ...more }
     }
     if (isSeq(yaml)) {
       const items = yaml.items.map(
@@ -107,9 +110,10 @@ class TreeMaker {
     return { ...place, kind: 'leaf', value: usual === '' ? text : usual, text, members: nothing }
   }
 
-  /** Adds the members of a map. Those that `<<` brings stand back behind its own. */
-  #addMembers(map: YamlNode | null, members: Map<string, Node>, path: string, around: number, depth: number): void {
-    if (!isMap(map)) return
+  /** Adds the members of a map, and returns those that do not count. Those that `<<` brings stand back behind its own. */
+  #addMembers(map: YamlNode | null, members: Map<string, Node>, path: string, around: number, depth: number): Node[] {
+    const replaced: Node[] = []
+    if (!isMap(map)) return replaced
     const merged: (YamlNode | null)[] = []
     for (const { key, value } of map.items) {
       const name = isScalar(key) ? ((key.type === 'PLAIN' ? key.source : undefined) ?? String(key.value)) : String(key)
@@ -117,6 +121,8 @@ class TreeMaker {
       else {
         const line = isScalar(key) && key.range ? this.#lines.linePos(key.range[0]).line : around
         const made = this.#node(value as YamlNode | null, path === '' ? name : `${path}.${name}`, line, depth + 1)
+        const before = members.get(name)
+        if (before) replaced.push(before)
         // A map or a list begins where its key stands.
         members.set(name, { ...made, line })
       }
@@ -126,6 +132,7 @@ class TreeMaker {
       this.#addMembers(one, brought, path, around, depth + 1)
       for (const [name, node] of brought) if (!members.has(name)) members.set(name, node)
     }
+    return replaced
   }
 
   #mapsIn(given: YamlNode | null): (YamlNode | null)[] {

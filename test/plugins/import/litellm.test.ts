@@ -137,6 +137,35 @@ describe('plugins/import: litellm', () => {
     expect(all()).to.deep.equal(first)
   })
 
+  it('takes the name of a model from the variable in which it stands, where that is set', async () => {
+    const words = ['import', 'litellm', file('in-use'), '--out', 'new']
+    const environment = { READER_MODEL: 'gemini/gemini-2.5-flash', FORGOTTEN_KEY: 'canary-0100' }
+    expect((await here.run(words, environment)).status).to.equal(3)
+    const there = await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')
+    expect(there).to.include('  - name: reader\n    provider: gemini\n    upstream_model: gemini-2.5-flash\n')
+    expect(there).to.include('base_url: ${READER_BASE}')
+    expect(there).to.not.include('canary')
+    const gateway = await startImported(folder())
+    try {
+      expect((await gateway.ask('reader')).status).to.equal(200)
+      expect((await gateway.upstream.received()).path).to.include('gemini-2.5-flash:generateContent')
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('never writes the value of a secret as the name of a model', async () => {
+    await here.write(
+      'named.yaml',
+      'model_list: [{ model_name: a, litellm_params: { model: os.environ/OPENAI_API_KEY } }]',
+    )
+    const { status, out } = await here.run(['import', 'litellm', 'named.yaml', '--out', 'new', '--json'], {
+      OPENAI_API_KEY: 'canary-0101',
+    })
+    expect(status).to.equal(3)
+    expect(out.join('') + (await readFile(join(folder(), 'config/sluice.yaml'), 'utf8'))).to.not.include('canary')
+  })
+
   it('keeps the other lines of .env, and the values that it has', async () => {
     await here.write('new/.env', '# mine\nOTHER=1\nSOME_TOKEN=different')
     const refused = await here.run('import', 'litellm', file('clear-text'), '--out', 'new')
