@@ -6,7 +6,7 @@ import { member, providerFor, reserve, snakeCase, vendorNamed } from './foreign.
 import { isHeaderText } from './headers.ts'
 import { Report } from './report.ts'
 import { isSecretName } from './secrets.ts'
-import { isEmpty, itemsOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
+import { isEmpty, itemsOf, leavesOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
 import type { Node } from './tree.ts'
 import { upstreamName, vendors } from './vendors.ts'
 
@@ -22,6 +22,9 @@ interface Group {
   readonly targets: readonly Target[]
   readonly isWeighted: boolean
 }
+
+/** How a configuration names a secret that is filled in before it is sent. */
+const placeholder = /^\{\{\s*([A-Za-z_]\w*)\s*\}\}$/
 
 const noGuards = 'write guards: docs/guards.md has the kinds, and the contract of a service of your own'
 
@@ -54,7 +57,7 @@ export async function readPortkey(path: string, name: string): Promise<{ draft: 
 }
 
 class PortkeyReader {
-  readonly draft = new Draft(() => undefined)
+  readonly draft = new Draft((text) => placeholder.exec(text)?.[1])
   readonly report = new Report()
   readonly #root: Node
   readonly #names = new Map<string, Node>()
@@ -65,7 +68,8 @@ class PortkeyReader {
   }
 
   read(): void {
-    reserve(this.draft, variablesOf(this.#root))
+    const placeholders = leavesOf(this.#root).flatMap(({ text }) => placeholder.exec(text)?.[1] ?? [])
+    reserve(this.draft, [...variablesOf(this.#root), ...placeholders])
     this.#readRetry(member(this.#root, 'retry'))
     this.#readNode('*', this.#root)
     if (this.#isWeighted) this.draft.set('provider_selection.strategy', 'weighted')
@@ -178,7 +182,9 @@ class PortkeyReader {
     const provider = member(node, 'provider')
     const virtual = member(node, 'virtual_key')
     const said = textOf(provider)
-    const slug = said?.startsWith('@') === true ? said.slice(1) : (said ?? textOf(virtual))
+    const model = member(member(node, 'override_params'), 'model')
+    const catalog = catalogName(textOf(model))
+    const slug = catalog?.slug ?? (said?.startsWith('@') === true ? said.slice(1) : (said ?? textOf(virtual)))
     const vendor = slug === undefined ? undefined : (vendorNamed(slug) ?? vendorOfSlug(slug))
     const place = node.path === '' ? (provider ?? virtual ?? node) : node
     if (vendor === undefined) {
@@ -191,6 +197,13 @@ class PortkeyReader {
       if (isNamed) this.report.mapped(provider, 'providers[].type')
       else this.report.changed(provider, 'set the variable of its key', 'providers[].api_key', 'client')
     }
+    if (model && catalog)
+      this.report.changed(
+        model,
+        'keys of Portkey are not known here: set the variable of its key',
+        'models[].upstream_model',
+        'client',
+      )
     if (virtual)
       this.report.changed(
         virtual,
@@ -239,7 +252,7 @@ class PortkeyReader {
     const override = member(member(node, 'override_params'), 'model')
     const deployment = given('azure_deployment_id', 'deployment_id')
     if (override) this.report.mapped(override, 'models[].upstream_model')
-    const said = textOf(deployment) ?? textOf(override)
+    const said = textOf(deployment) ?? catalogName(textOf(override))?.model ?? textOf(override)
     const name = said !== undefined && /\s/.test(said) ? undefined : said
     if (name !== said && (deployment ?? override))
       this.report.lost((deployment ?? override) as Node, 'the name of a model at its vendor has no spaces', 'client')
@@ -338,7 +351,9 @@ class PortkeyReader {
 
 /** The usual variables of vendors whose keys are not in the file. */
 function variablesOf(node: Node): readonly string[] {
-  const said = textOf(member(node, 'provider')) ?? textOf(member(node, 'virtual_key'))
+  const model = textOf(member(member(node, 'override_params'), 'model'))
+  const catalog = catalogName(model)?.slug
+  const said = catalog ?? textOf(member(node, 'provider')) ?? textOf(member(node, 'virtual_key'))
   const vendor = said === undefined ? undefined : vendorOfSlug(said.replace(/^@/, ''))
   const variable = vendor === undefined ? undefined : vendors.get(vendor)?.variable
   const own = variable === undefined || textOf(member(node, 'api_key')) !== undefined ? [] : [variable]
@@ -355,6 +370,12 @@ function modelsAsked(query: Node | undefined): readonly string[] | undefined {
   if (further.length > 0 || !['$eq', '$in'].includes(operator)) return undefined
   const names = itemsOf(value).flatMap((one) => textOf(one) ?? [])
   return names.length > 0 && names.every((one) => !one.includes('*')) ? names : undefined
+}
+
+/** The parts of a name such as `@openai-production-1a2b/gpt-4o`, which says whose model it is; undefined: it does not. */
+function catalogName(name: string | undefined): { readonly slug: string; readonly model: string } | undefined {
+  const [, slug, model] = /^@([^/]+)\/(.+)$/.exec(name ?? '') ?? []
+  return slug === undefined || model === undefined ? undefined : { slug, model }
 }
 
 /** The vendor of a name such as `openai-production-1a2b`. */
