@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
@@ -26,14 +28,66 @@ const { jobs, permissions, on } = parse(text) as {
   readonly permissions: object
   readonly on: object
 }
+/** The jobs that a job waits for. */
+const neededBy = (name: string): string[] => {
+  const needs = [jobs[name]?.needs ?? []].flat()
+  return [...new Set(needs.flatMap((one) => [one, ...neededBy(one)]))]
+}
 const steps = Object.values(jobs).flatMap((job) => job.steps)
 
 describe('the release workflow', () => {
   it('begins with a tag of the version, and with all that a change must pass', () => {
     expect(on).to.deep.equal({ push: { tags: ['v*'] } })
     expect(jobs['check']?.steps.map(({ run }) => run ?? '').join('\n')).to.include('.ci/run')
-    for (const [name, { needs }] of Object.entries(jobs))
-      if (name !== 'check') expect(needs, name).not.to.equal(undefined)
+    expect(neededBy('check')).to.deep.equal([])
+  })
+
+  it('has one job after the other, and what can be done once alone at the end', () => {
+    const order = ['check', 'image', 'chart', 'package', 'publish']
+    expect(Object.keys(jobs).sort()).to.deep.equal(order.toSorted())
+    for (const [at, name] of order.entries()) expect(neededBy(name), name).to.have.members(order.slice(0, at))
+    // A job that fails after it was published could not be run again.
+    expect(jobs['package']?.steps.at(-1)?.run).to.match(/^npm publish /)
+  })
+
+  it('gives the image and the chart names without capitals', async function () {
+    // The workflow runs with the programs of Linux.
+    if (process.platform !== 'linux') this.skip()
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-release-'))
+    try {
+      const told = join(folder, 'told')
+      for (const program of ['helm', 'cosign']) {
+        const lines = ['#!/bin/sh', `echo "${program} $*" >> "${told}"`, 'echo "Digest: sha256:abc"']
+        await writeFile(join(folder, program), lines.join('\n'), { mode: 0o755 })
+      }
+      await cp(join(root, 'deploy/helm/sluice'), join(folder, 'deploy/helm/sluice'), { recursive: true })
+      const env = {
+        PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`,
+        GITHUB_REPOSITORY: 'Some-One/Gate',
+        GITHUB_REPOSITORY_OWNER: 'Some-One',
+        GITHUB_REF_NAME: 'v1.2.3',
+        GITHUB_ACTOR: 'Some-One',
+        GITHUB_ENV: join(folder, 'environment'),
+        TOKEN: 'token',
+      }
+      const lineOf = (job: string, pattern: RegExp) =>
+        jobs[job]?.steps.find(({ run = '' }) => pattern.test(run))?.run ?? ''
+      for (const line of [lineOf('image', /^echo "IMAGE=/), lineOf('chart', /helm push/)])
+        execFileSync('bash', ['-eo', 'pipefail', '-c', `{ ${line}\n} 2> errors`], { cwd: folder, env })
+      expect(await readFile(env.GITHUB_ENV, 'utf8')).to.equal('IMAGE=ghcr.io/some-one/gate\n')
+      const { image } = parse(await readFile(join(folder, 'deploy/helm/sluice/values.yaml'), 'utf8')) as {
+        image: { repository: string }
+      }
+      expect(image.repository).to.equal('ghcr.io/some-one/gate')
+      const calls = (await readFile(told, 'utf8')).split('\n')
+      expect(calls).to.include('helm push sluice-1.2.3.tgz oci://ghcr.io/some-one/charts')
+      expect(calls).to.include('cosign sign --yes ghcr.io/some-one/charts/sluice@sha256:abc')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+    // Elsewhere the name stands in addresses of pages alone, where capitals may be.
+    const names = text.split('\n').filter((line) => /ghcr\.io\/.*(?:github\.repository|GITHUB_REPOSITORY)/.test(line))
+    for (const line of names) expect(line).to.match(/GITHUB_REPOSITORY(?:_OWNER)?,,\}/)
   })
 
   it('has no right and no secret that its steps do not need', () => {
@@ -47,10 +101,10 @@ describe('the release workflow', () => {
       chart: ['contents', 'id-token', 'packages'],
       publish: ['contents'],
     })
-    for (const { permissions, ...job } of Object.values(jobs)) {
-      expect(job['timeout-minutes']).to.be.a('number')
-      if (permissions['contents'] === 'write') expect(job.needs).to.be.an('array')
-    }
+    for (const job of Object.values(jobs)) expect(job['timeout-minutes']).to.be.a('number')
+    expect(Object.keys(jobs).filter((name) => jobs[name]?.permissions['contents'] === 'write')).to.deep.equal([
+      'publish',
+    ])
     for (const { uses, with: given } of steps)
       if (uses?.startsWith('actions/checkout@') && given !== undefined)
         expect(given['persist-credentials']).to.equal(false)
@@ -61,7 +115,9 @@ describe('the release workflow', () => {
     expect(lines).to.match(/^npm publish --provenance/m)
     expect(lines).to.match(/^cosign sign --yes "\$IMAGE@\$DIGEST"$/m)
     expect(lines).to.match(/^cosign attest --yes --type cyclonedx/m)
-    expect(steps.map(({ uses }) => uses)).to.include('actions/attest-build-provenance@v3')
+    expect(steps.map(({ uses }) => uses)).to.include(
+      'actions/attest-build-provenance@977bb373ede98d70efdf65b84cb5f73e068dcc2a',
+    )
     const ignored = lines.split('\n').filter((line) => /npm ci/.test(line))
     for (const line of ignored) expect(line).to.include('--ignore-scripts')
   })
@@ -74,8 +130,10 @@ describe('the release workflow', () => {
     expect([...new Set(given)]).to.have.members(has)
   })
 
-  it('names what it uses by version, and runs lines that a shell understands', () => {
-    for (const { uses } of steps) if (uses !== undefined) expect(uses).to.match(/^[\w-]+\/[\w-]+@v\d+$/)
+  it('names what it uses by digest, with the version beside it, and runs lines that a shell understands', () => {
+    const used = [...text.matchAll(/uses: (.*)$/gm)].map(([, action]) => action)
+    expect(used.length).to.equal(steps.filter(({ uses }) => uses !== undefined).length)
+    for (const action of used) expect(action).to.match(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
     for (const { run } of steps) {
       if (run === undefined) continue
       const { status, stderr } = spawnSync('bash', ['-n'], { input: run, encoding: 'utf8' })
