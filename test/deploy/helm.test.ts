@@ -9,7 +9,7 @@ import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
 import { sandbox } from '../engine/cli/sandbox.ts'
 import { root } from '../rules/sources.ts'
-import { missing, onPath } from '../support/services.ts'
+import { missingJudge, onPath } from '../support/services.ts'
 
 /**
  * Helm takes minutes to build where there is no other way to get it, so not every machine has it: golden renders are
@@ -239,6 +239,63 @@ describe('helm', function () {
       expect(said, stderr).to.have.members(sentences)
     })
 
+  const password = 'has a password, which everybody who reads Pods would see'
+  for (const url of [
+    'postgres://user:p@ss@host/db',
+    'postgres://user:p/w?d#1@host/db',
+    'postgres://user@server:word@host/db',
+    'postgresql://user:12345@host:5432/db',
+    'postgres://user:p%40%3Ass@host/db',
+    'postgres://host/db?user=u&password=word',
+    'postgres://user@host:5432/db?sslPassword=word',
+    'postgres://user:${word}@host/db',
+  ])
+    it(`refuses the password in ${url}`, () => {
+      expect(render(newest, '--set-json', `database.url=${JSON.stringify(url)}`).stderr).to.include(
+        `database.url ${password}`,
+      )
+      const env = JSON.stringify([{ name: 'OTHER_URL', value: url }])
+      expect(render(newest, '--set-json', `env=${env}`).stderr).to.include('env has OTHER_URL with a password')
+    })
+
+  for (const url of [
+    'redis://:secret@host',
+    'rediss://:secret@host:6379/0',
+    'rediss://user:s@host',
+    'redis://host?password=s',
+  ])
+    it(`refuses the password in ${url}`, () => {
+      expect(render(newest, '--set-json', `keyValue.url=${JSON.stringify(url)}`).stderr).to.include(
+        `keyValue.url ${password}`,
+      )
+    })
+
+  it('takes addresses without a password', () => {
+    const urls = {
+      'database.url': [
+        'postgres://host/db',
+        'postgres://user@host:5432/db?application_name=a@b',
+        'postgres://host:5432',
+        'postgres://user@[::1]:5432/db?sslmode=verify-full&sslkey=/srv/key&passfile=/srv/pass',
+        'postgres://one:5432,two:5432/db',
+        'postgres://user:@host/db',
+      ],
+      'keyValue.url': ['redis://host:6379/0', 'rediss://user@host:6379', 'redis://[::1]:6379'],
+    }
+    for (const [place, all] of Object.entries(urls))
+      for (const url of all) {
+        const { status, stderr } = render(newest, '--set-json', `${place}=${JSON.stringify(url)}`)
+        expect([url, status, stderr]).to.deep.equal([url, 0, ''])
+      }
+    const env = [
+      { name: 'A', value: 'http://a:8080/x' },
+      { name: 'B', value: '5' },
+      { name: 'C', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+    ]
+    const { status, stderr } = render(newest, '--set-json', `env=${JSON.stringify(env)}`)
+    expect([status, stderr]).to.deep.equal([0, ''])
+  })
+
   it('refuses a typo, and a version of Kubernetes that is too old', () => {
     expect(render(newest, '--set', 'replicaCuont=2').stderr).to.match(/replicaCuont/)
     expect(render(newest, '--set', 'persistence.enabeld=true').stderr).to.match(/enabeld/)
@@ -298,7 +355,7 @@ describe('golden renders of the chart', () => {
     it(`are valid for Kubernetes ${version}`, function () {
       const program =
         onPath('kubernetes-validate') ??
-        missing(this, 'no kubernetes-validate on PATH (pip install kubernetes-validate)')
+        missingJudge(this, 'no kubernetes-validate on PATH (pip install kubernetes-validate)')
       const { stdout, stderr, status } = spawnSync(program, ['-k', version, '--strict', ...names.map(goldenOf)], {
         encoding: 'utf8',
       })

@@ -1,3 +1,13 @@
+{{/*
+"yes" if an address has a password: behind the name of a user, which may be empty or have "@", or in the query. What
+follows a colon is a port if it is digits that "/", "?", "#" or the end follows.
+*/}}
+{{- define "sluice.password" -}}
+{{- $user := "^\\s*[A-Za-z][A-Za-z0-9+.-]*://[^/?#:\\s]*:([0-9]*[^0-9/?#@\\s][^@]*|[0-9]+|[/?#][^@]*)@" }}
+{{- $query := "(?i)^\\s*[a-z][a-z0-9+.-]*://.*[?&;][a-z0-9_.-]*(password|passwd|passphrase|pass|pwd|secret|token)=[^&;\\s]" }}
+{{- if or (regexMatch $user .) (regexMatch $query .) }}yes{{ end }}
+{{- end }}
+
 {{/* Fails with one sentence for each thing that is wrong. The schema has looked at the values one by one. */}}
 {{- define "sluice.checks" -}}
 {{- $values := .Values }}
@@ -23,8 +33,14 @@
 {{- if and (not $values.existingSecret) (not (hasKey $values.secret $entry)) }}
 {{- $wrong = append $wrong (printf "%s is %s, but neither existingSecret nor secret has %s." $place $url $entry) }}
 {{- end }}
-{{- else if regexMatch "^[a-z]+://[^/@]*:[^/@]+@" $url }}
+{{- else if include "sluice.password" $url }}
 {{- $wrong = append $wrong (printf "%s has a password, which everybody who reads Pods would see; put the address into the Secret, and write ${NAME} here." $place) }}
+{{- end }}
+{{- end }}
+
+{{- range $values.env }}
+{{- if include "sluice.password" (toString (get . "value" | default "")) }}
+{{- $wrong = append $wrong (printf "env has %s with a password, which everybody who reads Pods would see; put it into the Secret." .name) }}
 {{- end }}
 {{- end }}
 
