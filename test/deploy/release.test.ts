@@ -73,7 +73,7 @@ describe('the release workflow', () => {
       const lineOf = (job: string, pattern: RegExp) =>
         jobs[job]?.steps.find(({ run = '' }) => pattern.test(run))?.run ?? ''
       for (const line of [lineOf('image', /^echo "IMAGE=/), lineOf('chart', /helm push/)])
-        execFileSync('bash', ['-eo', 'pipefail', '-c', `{ ${line}\n} 2> errors`], { cwd: folder, env })
+        execFileSync('bash', ['--norc', '-eo', 'pipefail', '-c', `{ ${line}\n} 2> errors`], { cwd: folder, env })
       expect(await readFile(env.GITHUB_ENV, 'utf8')).to.equal('IMAGE=ghcr.io/some-one/gate\n')
       const { image } = parse(await readFile(join(folder, 'deploy/helm/sluice/values.yaml'), 'utf8')) as {
         image: { repository: string }

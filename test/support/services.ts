@@ -182,6 +182,16 @@ async function ready(
 /** Skips the suite of `context`, or fails where all services must be there. */
 export function missing(context: Context, why: string): never {
   if (required) throw new Error(`a service that tests need is missing: ${why}`)
+  return unable(context, why)
+}
+
+/** Like `missing`, for a program that judges a file: `.ci/run` says where it cannot be installed. */
+export function missingJudge(context: Context, why: string): never {
+  return process.env['WITHOUT_JUDGES'] === '1' ? unable(context, why) : missing(context, why)
+}
+
+/** Skips the suite of `context` on a machine that is not made for it; what it says is told at the end. */
+export function unable(context: Context, why: string): never {
   skipped.set(why, (skipped.get(why) ?? 0) + 1)
   return context.skip()
 }
