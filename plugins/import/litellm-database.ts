@@ -12,13 +12,14 @@ const tables = [
   'ProjectTable',
   'UserTable',
   'OrganizationTable',
+  'TeamMembership',
   'DeprecatedVerificationToken',
   'ProxyModelTable',
   'CredentialsTable',
   'Config',
 ] as const
 /** Tables of which only the number of rows is told. */
-const countedTables = ['EndUserTable', 'TeamMembership', 'OrganizationMembership'] as const
+const countedTables = ['EndUserTable', 'OrganizationMembership'] as const
 
 export type TableName = (typeof tables)[number]
 

@@ -123,10 +123,14 @@ function readModels({ rows }: LitellmDatabase, { models, report }: ReadLitellm, 
       }),
     ] as const
   })
-  const entries = rows.ProxyModelTable.map((row, at) => {
+  const entries = rows.ProxyModelTable.flatMap((row, at) => {
     const name = open(textIn(row, 'model_name') ?? '')
     const path = `LiteLLM_ProxyModelTable[${textIn(row, 'model_id') ?? at}]`
-    return [
+    if (row['blocked'] === true) {
+      report.lost({ file: 'database', line: 0, path }, 'it is blocked, so it is left out: add it when it may be asked')
+      return []
+    }
+    const made = [
       String(at),
       entry(path, {
         model_name: text(name === 'unopened' ? null : name.text, `${path}.model_name`),
@@ -134,6 +138,7 @@ function readModels({ rows }: LitellmDatabase, { models, report }: ReadLitellm, 
         model_info: treeOf(json(row, 'model_info'), `${path}.model_info`, plain),
       }),
     ] as const
+    return [made]
   })
   const roots = [...credentials, ...entries].map(([, node]) => node)
   const isSection = (path: string) => /^[^.]*\](?:\.(?:litellm_params|model_info|credential_values))?$/.test(path)

@@ -21,6 +21,7 @@ const lostColumns: readonly (readonly [column: string, advice: string, weight?: 
   ['policies', 'name the guards of the key: guards', 'limit'],
   ['object_permission_id', 'list the servers of the key: mcp_servers'],
   ['router_settings', 'keys have no settings of their own'],
+  ['budget_fallbacks', 'fallbacks are the same for every failure: models[].fallbacks'],
   ['auto_rotate', 'rotate keys with sluice key rotate'],
   ['access_group_ids', 'list the models of the key'],
 ]
@@ -115,21 +116,30 @@ export class LitellmKeys {
     }
   }
 
-  /** The models that a key may use: those of its list, its team, its project, its user and its organization. */
+  /** The models that a key may use: by its list, its team, its user there, its project, its user and its organization. */
   #models(row: Row, place: (column: string) => Place): Allowed {
     const { ProjectTable: projects, UserTable: users, OrganizationTable: organizations } = this.#rows
+    const { BudgetTable: budgets, TeamMembership: memberships } = this.#rows
     const team = this.#team(row)
     const ofTeam = this.#listed(textsIn(team, 'models'), undefined, place('team_id'))
     const own = this.#listed(textsIn(row, 'models'), ofTeam, place('models'))
-    const find = (rows: readonly Row[], column: string) => {
-      const id = textIn(row, column)
+    const find = (rows: readonly Row[], column: string, from = row) => {
+      const id = textIn(from, column)
       return id === undefined ? undefined : rows.find((one) => one[column] === id)
     }
     // As in LiteLLM, the list of a user binds the keys that belong to no team.
     const user = team === undefined ? find(users, 'user_id') : undefined
-    const further = [find(projects, 'project_id'), user, find(organizations, 'organization_id')]
+    const member = memberships.find(
+      (one) => team !== undefined && one['team_id'] === team['team_id'] && one['user_id'] === textIn(row, 'user_id'),
+    )
+    const further = [
+      textsIn(member && find(budgets, 'budget_id', member), 'allowed_models'),
+      ...[find(projects, 'project_id'), user, find(organizations, 'organization_id')].map((one) =>
+        textsIn(one, 'models'),
+      ),
+    ]
     return further.reduce<Allowed>(
-      (allowed, one) => narrower(allowed, this.#listed(textsIn(one, 'models'), undefined, place('models'))),
+      (allowed, list) => narrower(allowed, this.#listed(list, undefined, place('models'))),
       narrower(own, ofTeam),
     )
   }
@@ -273,7 +283,7 @@ export function tellTables({ rows, counts }: LitellmDatabase, { report }: Readin
   const organizations = rows.OrganizationTable.length
   if (organizations > 0)
     report.lost(table('OrganizationTable'), `${organizations} organizations: their budgets are not kept`, 'limit')
-  for (const [name, number] of Object.entries(counts))
+  for (const [name, number] of Object.entries({ ...counts, TeamMembership: rows.TeamMembership.length }))
     if (number > 0) report.lost(table(name), `${number} rows: their budgets and limits are not kept`, 'limit')
   for (const team of rows.TeamTable) {
     const place = table(`TeamTable[${textIn(team, 'team_alias') ?? textIn(team, 'team_id') ?? ''}]`)

@@ -67,6 +67,11 @@ describe('plugins/import: the database of LiteLLM', () => {
     await key('sk-by-the-group-03', { models: ['house'] })
     await key('sk-of-the-team-004', { models: ['all-team-models'], team_id: 'red' })
     await key('sk-of-the-team-005', { models: ['gpt-4o', 'claude'], team_id: 'red' })
+    await theirs.add('BudgetTable', { budget_id: 'narrow', allowed_models: ['small one', 'gpt-4o'] })
+    await theirs.add('TeamMembership', { user_id: 'bob', team_id: 'red', budget_id: 'narrow' })
+    await theirs.add('TeamMembership', { user_id: 'ann', team_id: 'red' })
+    await key('sk-of-a-member-005', { models: [], team_id: 'red', user_id: 'bob' })
+    await key('sk-of-a-member-006', { models: [], team_id: 'red', user_id: 'ann' })
     await key('sk-no-models-00006', { models: ['no-default-models'] })
     await key('sk-wildcard-000007', { models: ['groq/llama-3'] })
     await key('sk-users-key-00008', { models: [], user_id: 'ann' })
@@ -100,7 +105,7 @@ describe('plugins/import: the database of LiteLLM', () => {
     const { status, report, text } = await imported()
     expect(status, text).to.equal(3)
     expect({ ...report.keys, disabled: report.keys.disabled.toSorted() }).to.deep.equal({
-      imported: 20,
+      imported: 22,
       skipped: 0,
       disabled: ['embedder-00018', 'lost-team-0019', 'manager-000017'],
       lost: ['clear'],
@@ -131,6 +136,8 @@ describe('plugins/import: the database of LiteLLM', () => {
       await may('sk-by-the-group-03', 'gpt-4o', 'small-one')
       await may('sk-of-the-team-004', 'small-one', 'claude')
       await may('sk-of-the-team-005', 'claude')
+      await may('sk-of-a-member-005', 'small-one')
+      await may('sk-of-a-member-006', 'small-one', 'claude')
       await may('sk-no-models-00006')
       await may('sk-wildcard-000007', 'groq/llama-3')
       await may('sk-users-key-00008', 'gpt-4o')
@@ -163,7 +170,7 @@ describe('plugins/import: the database of LiteLLM', () => {
         .select('action')
         .where('action', '=', 'key.import')
         .execute()
-      expect(rows.length).to.equal(20)
+      expect(rows.length).to.equal(22)
       const [row] = await tablesOf(database)
         .selectFrom('api_keys')
         .selectAll()
@@ -266,6 +273,34 @@ describe('plugins/import: the database of LiteLLM', () => {
     ])
     expect(readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8')).to.include('enabled: false')
     expect((await here.run('--config', 'new/config/sluice.yaml', 'check')).status).to.equal(0)
+  })
+
+  it('leaves out models that are blocked, and says so', async () => {
+    theirs = await litellmTables(service.url)
+    const model = (id: string, name: string, blocked: boolean) =>
+      theirs.add('ProxyModelTable', {
+        model_id: id,
+        model_name: name,
+        litellm_params: { model: `openai/${id}`, api_key: `sk-${id}-canary` },
+        model_info: {},
+        blocked,
+      })
+    await model('m1', 'closed', true)
+    await model('m2', 'half', true)
+    await model('m3', 'half', false)
+    await key('sk-models-0000002', { models: ['closed', 'half'] })
+    const { status, report, text } = await imported([])
+    expect(status, text).to.equal(3)
+    expect(said(report)).to.include.members(['lost LiteLLM_ProxyModelTable[m1]', 'lost LiteLLM_ProxyModelTable[m2]'])
+    expect(readFileSync(join(folder(), '.env'), 'utf8')).to.equal('OPENAI_API_KEY=sk-m3-canary\n')
+    const gateway = await startImported(folder(), { withKey: false })
+    try {
+      expect(gateway.models).to.deep.equal(['half'])
+      expect((await gateway.ask('half', 'sk-models-0000002')).status).to.equal(200)
+      expect((await gateway.ask('closed', 'sk-models-0000002')).status).to.be.oneOf([403, 404])
+    } finally {
+      await gateway.close()
+    }
   })
 
   it('reads the tables of early versions, which lack columns', async () => {

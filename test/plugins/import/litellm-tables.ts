@@ -1,11 +1,11 @@
 import { createCipheriv, hash, randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 
-/** The tables of LiteLLM 1.106 with the columns that matter here, as its Prisma schema makes them. */
+/** The tables of LiteLLM 1.110 with the columns that matter here, as its Prisma schema makes them. */
 const tables = `
 create table "LiteLLM_BudgetTable" (budget_id text primary key, max_budget double precision, soft_budget double precision,
   max_parallel_requests integer, tpm_limit bigint, rpm_limit bigint, model_max_budget jsonb, budget_duration text,
-  budget_reset_at timestamp(3), created_at timestamp(3) default now(), created_by text default 'x');
+  budget_reset_at timestamp(3), allowed_models text[] default array[]::text[], created_at timestamp(3) default now(), created_by text default 'x');
 create table "LiteLLM_OrganizationTable" (organization_id text primary key, organization_alias text, budget_id text,
   models text[], spend double precision default 0);
 create table "LiteLLM_TeamTable" (team_id text primary key, team_alias text, organization_id text, models text[],
@@ -25,7 +25,8 @@ create table "LiteLLM_VerificationToken" (token text primary key, key_name text,
   created_at timestamp(3) default '2026-01-01', created_by text);
 create table "LiteLLM_DeprecatedVerificationToken" (id text primary key, token text, active_token_id text, revoke_at timestamp(3));
 create table "LiteLLM_DeletedVerificationToken" (id text primary key, token text);
-create table "LiteLLM_ProxyModelTable" (model_id text primary key, model_name text, litellm_params jsonb, model_info jsonb);
+create table "LiteLLM_ProxyModelTable" (model_id text primary key, model_name text, litellm_params jsonb, model_info jsonb,
+  blocked boolean default false);
 create table "LiteLLM_CredentialsTable" (credential_id text primary key, credential_name text, credential_values jsonb, credential_info jsonb);
 create table "LiteLLM_Config" (param_name text primary key, param_value jsonb);
 create table "LiteLLM_SpendLogs" (request_id text primary key, spend double precision);
