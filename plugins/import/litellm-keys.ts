@@ -178,6 +178,9 @@ export class LitellmKeys {
     const project = this.#rows.ProjectTable.find((one) => one['project_id'] === textIn(row, 'project_id'))
     if (row['blocked'] === true || this.#team(row)?.['blocked'] === true || project?.['blocked'] === true)
       return 'blocked'
+    const user = this.#rows.UserTable.find((one) => one['user_id'] === textIn(row, 'user_id'))
+    // A directory (SCIM) has switched the user off, and all keys of that user with it.
+    if (objectIn(user ?? {}, 'metadata')['scim_active'] === false) return 'blocked'
     const id = textIn(row, 'team_id')
     if (id !== undefined && this.#team(row) === undefined)
       return { column: 'team_id', advice: 'disabled: its team is gone, and with it what the key might use' }

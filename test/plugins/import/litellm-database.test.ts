@@ -62,6 +62,8 @@ describe('plugins/import: the database of LiteLLM', () => {
     await theirs.add('BudgetTable', { budget_id: 'b1', max_budget: 0.5, budget_duration: '1d', rpm_limit: 1 })
     await theirs.add('UserTable', { user_id: 'ann', models: ['gpt-4o'], max_budget: 3 })
     await theirs.add('UserTable', { user_id: 'bob', models: [] })
+    await theirs.add('UserTable', { user_id: 'eve', models: [], metadata: { scim_active: false } })
+    await key('sk-of-a-leaver-014', { user_id: 'eve' })
     await key('sk-all-models-0001', { metadata: { tags: ['Free Tier'] }, user_id: 'bob' })
     await key('sk-two-models-0002', { models: ['gpt-4', 'small one', 'gone'] })
     await key('sk-by-the-group-03', { models: ['house'] })
@@ -105,7 +107,7 @@ describe('plugins/import: the database of LiteLLM', () => {
     const { status, report, text } = await imported()
     expect(status, text).to.equal(3)
     expect({ ...report.keys, disabled: report.keys.disabled.toSorted() }).to.deep.equal({
-      imported: 22,
+      imported: 23,
       skipped: 0,
       disabled: ['embedder-00018', 'lost-team-0019', 'manager-000017'],
       lost: ['clear'],
@@ -149,6 +151,7 @@ describe('plugins/import: the database of LiteLLM', () => {
       for (const text of [
         'sk-blocked-000013',
         'sk-halted-0000014',
+        'sk-of-a-leaver-014',
         'sk-expired-000015',
         'sk-manager-000017',
         'sk-embedder-00018',
@@ -170,7 +173,7 @@ describe('plugins/import: the database of LiteLLM', () => {
         .select('action')
         .where('action', '=', 'key.import')
         .execute()
-      expect(rows.length).to.equal(22)
+      expect(rows.length).to.equal(23)
       const [row] = await tablesOf(database)
         .selectFrom('api_keys')
         .selectAll()

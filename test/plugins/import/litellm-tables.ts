@@ -12,7 +12,8 @@ create table "LiteLLM_TeamTable" (team_id text primary key, team_alias text, org
   max_budget double precision, spend double precision default 0, tpm_limit bigint, rpm_limit bigint,
   max_parallel_requests integer, blocked boolean default false, metadata jsonb default '{}', model_max_budget jsonb default '{}');
 create table "LiteLLM_ProjectTable" (project_id text primary key, team_id text, models text[], blocked boolean default false);
-create table "LiteLLM_UserTable" (user_id text primary key, user_role text, max_budget double precision, models text[], spend double precision default 0);
+create table "LiteLLM_UserTable" (user_id text primary key, user_role text, max_budget double precision, models text[], spend double precision default 0,
+  metadata jsonb default '{}');
 create table "LiteLLM_EndUserTable" (user_id text primary key, alias text, spend double precision default 0, budget_id text);
 create table "LiteLLM_TeamMembership" (user_id text, team_id text, spend double precision default 0, budget_id text);
 create table "LiteLLM_VerificationToken" (token text primary key, key_name text, key_alias text, soft_budget_cooldown boolean default false,
