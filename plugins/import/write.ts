@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { Draft } from './draft.ts'
@@ -67,6 +67,7 @@ export async function writeAll(
   if (isDry) return
   for (const { path, text, before: same } of existing) if (same !== text) await put(join(folder, path), text)
   if (secrets !== (before ?? '')) await put(join(folder, '.env'), secrets, ownerOnly)
+  else if (variables.size > 0) await chmod(join(folder, '.env'), ownerOnly)
 }
 
 /** Writes a file in one step, so that nobody reads half of it. */

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { expect } from 'chai'
 import { isSection } from '../../../plugins/import/litellm.ts'
@@ -164,6 +164,13 @@ describe('plugins/import: litellm', () => {
     })
     expect(status).to.equal(3)
     expect(out.join('') + (await readFile(join(folder(), 'config/sluice.yaml'), 'utf8'))).to.not.include('canary')
+  })
+
+  it('keeps .env for its owner alone, even one that has its values already', async () => {
+    await imported('clear-text')
+    await chmod(join(folder(), '.env'), 0o644)
+    await imported('clear-text')
+    expect(statSync(join(folder(), '.env')).mode & 0o777).to.equal(0o600)
   })
 
   it('keeps the other lines of .env, and the values that it has', async () => {
