@@ -28,7 +28,7 @@ export const conversation: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Fields of the protocol's own objects that hold no text of anybody: names of things, settings, and data that is no text. */
+/** Fields of the protocol's own objects that hold no text of anybody: names, settings, and data that is no text. */
 const silent = new Set(
   (
     'type role id model status name call_id tool_call_id tool_use_id callId server_label server_name detail format ' +
@@ -43,10 +43,11 @@ const silentObjects = new Set('cache_control image_url input_audio inline_data i
 /** Fields whose objects are the protocol's own. In all others, clients and tools call their data as they like. */
 const own = new Set(
   (
-    'messages system instructions input contents content parts systemInstruction system_instruction prompt variables requests ' +
-    'prediction questions tool_calls function custom function_call functionCall functionResponse function_response ' +
-    'audio file fileData file_data source tools summary reasoning_details annotations citations output outputs outcome ' +
-    'action actions operation results environment caller pending_safety_checks acknowledged_safety_checks'
+    'messages system instructions input contents content parts item part systemInstruction system_instruction prompt ' +
+    'variables requests prediction questions tool_calls function custom function_call functionCall functionResponse ' +
+    'function_response audio file fileData file_data source tools summary reasoning_details annotations citations ' +
+    'output outputs outcome action actions operation results environment caller pending_safety_checks ' +
+    'acknowledged_safety_checks'
   ).split(' '),
 )
 

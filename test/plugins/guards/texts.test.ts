@@ -192,6 +192,7 @@ describe('plugins/guards: texts of a request', () => {
           { type: 'reasoning', ...marks, encrypted_content: 'x', summary: [{ type: 'summary_text', text: 'said' }] },
           { type: 'function_call', ...marks, call_id: 'x', name: 'x', arguments: '{}' },
           { type: 'function_call_output', ...marks, call_id: 'x', output: [{ ...text, type: 'input_text' }] },
+          { type: 'progress', item: { type: 'mcp_call', ...marks, name: 'x', arguments: '{}', output: 'said' } },
           { type: 'computer_call_output', call_id: 'x', output: { type: 'computer_screenshot', image_url: 'x' } },
         ],
       },
