@@ -23,7 +23,7 @@ const services: Readonly<
     address: 'presidio_analyzer_api_base',
     contract: 'sluice',
     advice:
-      'it is off: a small service in front of Presidio must speak the contract of webhooks; or use a guard of kind pii, which needs no service',
+      'it is off: Presidio does not speak the contract of webhooks; take the recipe docs/recipes/guards/presidio.yaml, or a guard of kind pii, which needs no service',
   },
 }
 
