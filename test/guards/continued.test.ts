@@ -105,6 +105,32 @@ describe('guards: reversible masks of stored responses', () => {
   })
 })
 
+describe('guards: reversible masks of a model', () => {
+  const rig = new Rig(() => ({
+    records: { guards: [{ ...guards[0], default: false }] },
+    models: [{ name: 'careful', provider: 'chat', guards: ['pii'] }],
+  }))
+
+  it('keep their numbers from turn to turn, and are what is stored', async () => {
+    const ask = async (input: string, text: string, more: JsonObject = {}) => {
+      rig.upstream.answer({ body: wholeOf.chat({ text: [text] }) })
+      const response = await rig.gateway.post('/v1/responses', { model: 'careful', input, ...more })
+      return turnOf(await response.text())
+    }
+    const first = await ask(`I am ${ann}.`, 'To <EMAIL_1>')
+    const second = await ask(`He is ${bob}.`, 'To <EMAIL_2>, <EMAIL_1>', { previous_response_id: first.id })
+    expect(second.text).to.contain(`To ${bob}, ${ann}`)
+    const sent = rig.upstream.requests.at(-1)?.body.toString()
+    expect(sent).to.contain('I am <EMAIL_1>.').and.contain('"To <EMAIL_1>"').and.contain('He is <EMAIL_2>.')
+    expect(sent).not.to.contain('@example.com')
+    const headers = { authorization: `Bearer ${rig.gateway.key}` }
+    const items = await fetch(`${rig.gateway.url}/v1/responses/${second.id}/input_items`, { headers })
+    expect(await items.text())
+      .to.contain('He is <EMAIL_2>.')
+      .and.not.contain('@example.com')
+  })
+})
+
 describe('guards: reversible masks of requests alone', () => {
   const rig = new Rig(() => ({ records: { guards: [{ ...guards[0], side: ['input'] }] } }))
 
