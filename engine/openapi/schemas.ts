@@ -2,7 +2,7 @@ import { formOf } from '../kit/schema-form.ts'
 import type { Registry } from '../config/registry.ts'
 import { typeField, typesOf } from '../records/records.ts'
 import type { AnyRecord } from '../spec/record.ts'
-import { sectionNames, sectionSchema, sectionType } from '../records/sections.ts'
+import { sectionNames, sectionSchema, sectionSecrets, sectionType } from '../records/sections.ts'
 import { patchSchema } from '../json/merge-patch.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
@@ -98,9 +98,8 @@ export class Schemas {
     const { services } = this.#registry
     const anyOf = [...sectionNames(services)].map((name) =>
       this.#referred(`section.${name}`, isPatch, () => {
-        const secrets = [...services.values()].flatMap((one) => (one.section === name ? (one.secrets ?? []) : []))
         // Nobody is shown secrets, so none of its settings is always there.
-        const { required: _, ...form } = formOf(sectionSchema(name, services), secrets)
+        const { required: _, ...form } = formOf(sectionSchema(name, services), sectionSecrets(name, services))
         return form
       }),
     )

@@ -42,6 +42,33 @@ export function refusalOfMove(change: Moving, { registry }: Configuration): Gate
   return refusalOf(after, patch, secrets)
 }
 
+/**
+ * The patch of a section, in which the entries of a list keep the secrets that it leaves out: nobody is shown them, and a
+ * list is replaced whole. Entries are told by their name. One that gets another address keeps none.
+ */
+export function withKeptSecrets(
+  { name, patch }: { readonly name: string; readonly patch: JsonObject },
+  before: JsonObject = {},
+  { registry }: Configuration,
+): JsonObject {
+  const fields = Object.entries(patch).map(([field, value = null]): [string, Json] => {
+    const old = before[field]
+    const secrets = secretsOfSetting(name, field, registry.services) ?? []
+    if (!Array.isArray(value) || !Array.isArray(old) || secrets.length === 0) return [field, value]
+    return [field, (value as readonly Json[]).map((entry) => withKept(entry, old, secrets))]
+  })
+  return Object.fromEntries(fields)
+}
+
+function withKept(entry: Json, old: readonly Json[], secrets: readonly string[]): Json {
+  if (!isObject(entry)) return entry
+  const before = old.filter(isObject).find(({ name }) => name !== undefined && name === entry['name'])
+  if (before === undefined) return entry
+  const left = secrets.filter((field) => entry[field] === undefined && before[field] !== undefined)
+  const after = { ...entry, ...Object.fromEntries(left.map((field) => [field, before[field] ?? null])) }
+  return isDeepStrictEqual(placesIn(after), placesIn(before)) ? after : entry
+}
+
 /** The refusal that names the secrets which a change keeps and does not contain; undefined: there are none. */
 function refusalOf(after: JsonObject, patch: JsonObject, secrets: ReadonlySet<string>): GatewayError | undefined {
   const given = new Set(namedSecrets(patch, secrets))

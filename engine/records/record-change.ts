@@ -12,7 +12,7 @@ import type { RecordChange } from '../spec/record-access.ts'
 import type { RecordWrite, StoredRecord, StoredRecords } from '../store/records.ts'
 import type { DeletedRecordsTable } from '../store/tables.ts'
 import type { Configuration } from './configuration.ts'
-import { refusalOfMove } from './moved-secrets.ts'
+import { refusalOfMove, withKeptSecrets } from './moved-secrets.ts'
 
 /** Changes with an effect: what has to be written, and all stored records after it. */
 export interface PlannedChanges {
@@ -76,14 +76,16 @@ interface Planned extends Pick<PlannedChanges, 'refusal'> {
 }
 
 function planChange(
-  change: RecordChange,
+  asked: RecordChange,
   { records, deleted }: { readonly records: readonly StoredRecord[]; readonly deleted: Map<string, number> },
   files: Configuration,
   { at: now, by }: { readonly at: number; readonly by: string | undefined },
 ): Planned | undefined {
-  const { type } = change
-  const name = nameOf(change)
+  const { type } = asked
+  const name = nameOf(asked)
   const before = records.find((one) => one.type === type && one.name === name)
+  const isChanged = type === sectionType && asked.kind === 'change'
+  const change = isChanged ? { ...asked, patch: withKeptSecrets(asked, before?.value, files) } : asked
   const known = files.registry.records.get(type)
   if (known?.holds === 'service')
     throw new Error(`records of the type "${type}" are changed by the service that holds them`)

@@ -1,7 +1,7 @@
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { AnyRecord } from '../spec/record.ts'
-import { credentialsOf, isPlain } from '../secrets/redaction.ts'
+import { credentialsOf, isPlain, secretsOfAddress } from '../secrets/redaction.ts'
 import type { StoredRecord } from '../store/records.ts'
 import { typeField, typesOf } from './records.ts'
 import type { CheckedRecord } from './records.ts'
@@ -115,7 +115,7 @@ function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {
   openObject(config, named, '', found)
   return found.flatMap(({ text, in: place, header = '' }) => {
     if (place === 'header') return isPlain(header, text) ? [] : secretsOfHeader(text)
-    return place === 'address' ? [...credentialsOf(text)] : [text]
+    return place === 'address' ? [...credentialsOf(text)] : [...(secretsOfAddress(text) ?? [text])]
   })
 }
 

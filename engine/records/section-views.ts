@@ -1,6 +1,6 @@
 import { openSection } from './secrets.ts'
-import { sectionDefaults, sectionSchema } from './sections.ts'
-import { sectionType } from './sections.ts'
+import { formOf } from '../kit/schema-form.ts'
+import { sectionDefaults, sectionSchema, sectionSecrets, sectionType } from './sections.ts'
 import type { Overridden } from '../config/placed-settings.ts'
 import type { CheckedSection, SectionSet } from './sections.ts'
 import type { RecordSet } from './records.ts'
@@ -26,7 +26,11 @@ export function viewsOf(shown: Shown): RecordLookup {
     of,
     find,
     sections,
-    reveal: records.reveal,
+    reveal(type, name) {
+      if (type !== sectionType) return records.reveal(type, name)
+      const section = shown.sections.get(name)
+      return section && openSection(name, section.value, shown.registry).secrets
+    },
     uses: (type, name) => [...records.uses(type, name), ...usesInSections(shown, records.namesOf(type, name), type)],
   }
 }
@@ -94,7 +98,7 @@ function about(
     value: open,
     secrets: secretsTold(secrets),
     defaults: openSection(name, sectionDefaults(name, services), registry).open,
-    schema: sectionSchema(name, services),
+    schema: formOf(sectionSchema(name, services), sectionSecrets(name, services)),
     overridden: Object.fromEntries(
       overridden.filter(({ section }) => section === name).map(({ field, variable }) => [field, variable]),
     ),

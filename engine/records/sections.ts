@@ -161,6 +161,11 @@ export function secretsOfSetting(section: string, field: string, services: Servi
   return owner && (owner.service?.secrets ?? [])
 }
 
+/** The names of the secret fields in a section, at any depth. */
+export function sectionSecrets(section: string, services: Services): readonly string[] {
+  return [...services.values()].flatMap((one) => (one.section === section ? (one.secrets ?? []) : []))
+}
+
 /** The values of sections, by name. */
 export function valuesOf(sections: SectionSet): Sections {
   return Object.fromEntries([...sections].map(([name, { value }]) => [name, value])) as unknown as Sections

@@ -169,6 +169,20 @@ export function credentialsOf(address: string): readonly string[] {
   return [password.join(':'), ...token, ...values].flatMap((text) => (text === '' ? [] : [text, decoded(text)]))
 }
 
+/** Lower-case words, which stand in many paths. A token of this length has something else, too. */
+const PLAIN_PART = /^[a-z._-]{0,20}$/
+
+/**
+ * What is secret in an address that is itself a secret, such as that of a webhook: its credentials, and the parts of its
+ * path but for plain words. Its host may stand in any text. Undefined: it is no address of HTTP.
+ */
+export function secretsOfAddress(text: string): readonly string[] | undefined {
+  const url = /^https?:/i.test(text) ? URL.parse(text) : null
+  if (url === null) return undefined
+  const parts = url.pathname.split('/').filter((part) => !PLAIN_PART.test(part))
+  return [...credentialsOf(text), ...parts.flatMap((part) => [part, decoded(part)])]
+}
+
 /** Names of headers and parameters that describe the content or the software, not the sender. */
 const PLAIN_NAMES = new Set([
   'accept',

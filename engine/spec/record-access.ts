@@ -55,7 +55,7 @@ export interface RecordLookup {
   sections(): readonly SectionView[]
   /** Every reference to a record, by its name or an alias, in records and sections. */
   uses(type: string, name: string): readonly RecordUse[]
-  /** The secrets of a record in clear, by dotted path; undefined when there is no such record. */
+  /** The secrets of a record, or of a `section`, in clear, by dotted path; undefined when there is no such record. */
   reveal(type: string, name: string): Readonly<Record<string, string>> | undefined
 }
 

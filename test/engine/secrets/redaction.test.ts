@@ -1,6 +1,13 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { HIDDEN, Secrets, credentialsOf, isPlain, isSecretName } from '../../../engine/secrets/redaction.ts'
+import {
+  HIDDEN,
+  Secrets,
+  credentialsOf,
+  isPlain,
+  isSecretName,
+  secretsOfAddress,
+} from '../../../engine/secrets/redaction.ts'
 import { workRatio } from '../../support/work.ts'
 
 const SECRET = 'Zk9/+canary~Value=42&more?"quoted"'
@@ -71,6 +78,21 @@ describe('engine/store/redaction', () => {
     ]
     for (const [address, credentials] of table)
       expect([...new Set(credentialsOf(address))], address).to.deep.equal(credentials)
+  })
+
+  it('finds what is secret in an address that is itself a secret, and leaves its host and words alone', () => {
+    const table: readonly (readonly [string, readonly string[] | undefined])[] = [
+      ['https://hooks.slack.com/services/T0123/B0123/abcDEF', ['T0123', 'B0123', 'abcDEF']],
+      ['https://discord.com/api/webhooks/1234/a%20B', ['1234', 'a%20B', 'a B']],
+      ['https://host/hook', []],
+      ['http://me:word@host/webhook?sig=abc', ['word', 'abc']],
+      ['postgres://me:word@host/db', undefined],
+      ['a text', undefined],
+    ]
+    for (const [address, found] of table) {
+      const secrets = secretsOfAddress(address)
+      expect(secrets && [...new Set(secrets)], address).to.deep.equal(found)
+    }
   })
 
   it('tells headers that say what is sent from those that say who sends it', () => {
