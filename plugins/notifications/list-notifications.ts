@@ -49,6 +49,7 @@ export default defineAction({
     targets: shape.list(
       shape.object({
         name: shape.text('Its name.'),
+        address: shape.text('Its scheme and host: the rest of its address is a secret.'),
         form: shape.word(['standard', 'slack'], 'The form of what it gets.'),
         failing_since: shape.orNull(shape.time('Since when it was not reached; null: it was, or was never tried.')),
         tried_at: shape.orNull(shape.time('When it was last tried.')),
@@ -65,11 +66,18 @@ export default defineAction({
     return {
       open: open.map(openShown),
       sent: said.map(sentShown),
-      targets: notifications.targets.map(({ name, form }) => {
+      targets: notifications.targets.map(({ name, url, form }) => {
         const state = targets.find((one) => one.name === name)
         const { failing_since: failing = null, tried_at: tried = null, problem = null } = state ?? {}
         const time = (at: number | null) => (at === null ? null : timeText(at))
-        return { name, form, failing_since: time(failing), tried_at: time(tried), problem }
+        return {
+          name,
+          address: new URL(url).origin,
+          form,
+          failing_since: time(failing),
+          tried_at: time(tried),
+          problem,
+        }
       }),
     }
   },

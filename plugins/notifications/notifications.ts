@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { hostname } from 'node:os'
 import { defineService } from '../../engine/index.ts'
 import type { ServiceConfiguration } from '../../engine/index.ts'
-import { asText, duration, isObject, refuseBeyond } from '../../engine/kit.ts'
+import { duration, refuseBeyond } from '../../engine/kit.ts'
 import type { Notice } from './cause.ts'
 import { Kept } from './kept.ts'
 import type { Sent } from './kept.ts'
@@ -47,7 +47,8 @@ export default defineService({
   name: 'notifications',
   summary: 'What is wrong now, and who is told.',
   settings,
-  secrets: ['secret'],
+  // Whoever knows the address of a target in Slack may write there.
+  secrets: ['secret', 'url'],
   migrations,
   check: checkSettings,
   open(host) {
@@ -83,12 +84,11 @@ export default defineService({
           },
         }
       },
-      async admit({ type, name, after }) {
-        if (type !== 'section' || name !== 'notifications') return
-        const to = after?.value['to']
-        for (const [at, target] of (Array.isArray(to) ? to : []).entries()) {
-          const url = isObject(target) ? URL.parse(asText(target['url'])) : null
-          if (url) await refuseBeyond('public', url, `to[${at}].url`)
+      async admit({ type, name, after }, next) {
+        if (type !== 'section' || name !== 'notifications' || after === undefined) return
+        for (const [path, text] of Object.entries(next.reveal(type, name) ?? {})) {
+          const url = path.endsWith('.url') ? URL.parse(text) : null
+          if (url) await refuseBeyond('public', url, path)
         }
       },
       status: () => {

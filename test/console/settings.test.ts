@@ -138,6 +138,35 @@ describe('console/settings', () => {
   })
 })
 
+describe('console/settings of notifications that are stored', () => {
+  let rig: SignedInRig
+  before(async function () {
+    rig = await startConsole(this, {})
+  })
+  afterEach(() => expect(rig.complaints()).to.deep.equal([]))
+  after(() => rig?.close())
+
+  it('keep the address of a target, which is not shown, when another field of it changes', async () => {
+    const url = 'https://8.8.8.8/services/T0/XxCanary0123456789'
+    const to = [{ name: 'chat', form: 'slack', url, causes: ['circuit'] }]
+    const patched = await rig.gateway.asAdmin('PATCH /api/config/server/notifications', { to, hold: '1h' })
+    expect(patched.status).to.equal(200)
+    const page = await rig.signedIn('admin', '/settings/notifications')
+    await page.getByText('https://8.8.8.8', { exact: true }).waitFor()
+    const row = page.getByRole('group', { name: 'Targets' })
+    await row.getByText(/6789/).waitFor()
+    expect(await axe(page)).to.deep.equal([])
+    await row.getByRole('checkbox', { name: 'budget' }).check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: '1 change' }).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved. It is in force.').waitFor()
+    const { body } = await rig.gateway.asAdmin('GET /api/config/server/notifications')
+    const [kept] = (body['values'] as { readonly to: readonly JsonObject[] }).to
+    expect(kept?.['causes']).to.have.members(['circuit', 'budget'])
+    expect(body['secrets']).to.deep.equal({ 'to[0].url': { set: true, hint: '6789' } })
+  })
+})
+
 describe('console/settings of notifications', () => {
   let rig: SignedInRig
   let ops: Receiver

@@ -15,6 +15,7 @@ import type { Receiver } from './receiver.ts'
 
 const prompt = 'The treasure lies under the oak.'
 const upstreamKey = 'sk-upstream-canary-0123456789abcdef'
+const hook = 'services/T0CANARY/XxCanary0123456789'
 const messages = [{ role: 'user', content: prompt }]
 
 describe('notifications', () => {
@@ -35,7 +36,7 @@ describe('notifications', () => {
           hold: '0s',
           to: [
             { name: 'ops', url: `${ops.url}/hook`, secret },
-            { name: 'chat', url: slack.url, form: 'slack', causes: ['circuit'] },
+            { name: 'chat', url: `${slack.url}/${hook}`, form: 'slack', causes: ['circuit'] },
           ],
         },
         resilience: { retries: { tries: 1 }, breaker: { failures: 2, open: '10m' } },
@@ -188,6 +189,13 @@ describe('notifications', () => {
     const kept = JSON.stringify(await shown())
     for (const hidden of [prompt, upstreamKey, secret, gateway.key]) expect(kept).not.to.include(hidden)
     expect(JSON.stringify((await gateway.asAdmin('GET /api/config/server/notifications')).body)).not.to.include(secret)
-    expect(gateway.lines.join('')).not.to.include(secret)
+    expect(slack.received[0]?.path).to.equal(`/${hook}`)
+    const list = JSON.stringify((await gateway.asAdmin('GET /api/config/server')).body)
+    const lines = gateway.lines.join('')
+    expect(lines).to.include('a target of notifications cannot be reached')
+    for (const text of [all, kept, list, lines]) {
+      expect(text).not.to.include(secret)
+      for (const part of hook.split('/').slice(1)) expect(text).not.to.include(part)
+    }
   })
 })

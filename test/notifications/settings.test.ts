@@ -5,6 +5,7 @@ import { startGateway } from '../support/gateway.ts'
 import { secret } from './receiver.ts'
 
 const url = 'https://hooks.example/ops'
+const token = 'XxCanary0123456789abcdef'
 const target = { name: 'ops', url, secret }
 
 /** Targets that are refused, with the place and the sentence of the finding. */
@@ -44,6 +45,7 @@ describe('settings of notifications', () => {
         'https://10.0.0.1/',
         'https://[fd00::1]/',
         'https://169.254.169.254/',
+        'https://10.0.0.1/?token=of-a-query',
       ])
         expect(await change([{ ...target, url: private_ }]), private_).to.include({ code: 'private_address' })
     })
@@ -51,9 +53,64 @@ describe('settings of notifications', () => {
     it('are stored without their secrets, which nobody is shown', async () => {
       expect((await change([{ name: 'chat', url: 'https://8.8.8.8/hook', secret }])).status).to.equal(200)
       const { body } = await gateway.asAdmin('GET /api/config/server/notifications')
-      expect(JSON.stringify(body)).to.include('8.8.8.8').and.not.include(secret)
+      expect(JSON.stringify(body)).to.include('chat').and.not.include(secret)
       const audit = await gateway.asAdmin('GET /api/logs/audit?action=settings.update')
       expect(JSON.stringify(audit.body)).to.include('notifications').and.not.include(secret)
+      expect((await gateway.asAdmin('DELETE /api/config/server/notifications')).status).to.equal(204)
+    })
+
+    it('show no address of a target but its host, because whoever knows one in Slack may write there', async () => {
+      const hooks = `https://8.8.8.8/services/T0CANARY/${token}`
+      expect((await change([{ name: 'chat', form: 'slack', url: hooks }])).status).to.equal(200)
+      const { body } = await gateway.asAdmin('GET /api/config/server/notifications')
+      expect(body['secrets']).to.deep.equal({ 'to[0].url': { set: true, hint: token.slice(-4) } })
+      const told = await gateway.asAdmin('GET /api/notifications')
+      expect(told.body['targets']).to.deep.include.members([
+        {
+          name: 'chat',
+          address: 'https://8.8.8.8',
+          form: 'slack',
+          failing_since: null,
+          tried_at: null,
+          problem: null,
+        },
+      ])
+      const audit = await gateway.asAdmin('GET /api/logs/audit?action=settings.update')
+      expect(JSON.stringify(audit.body)).to.include('to[0].url')
+      const list = await gateway.asAdmin('GET /api/config/server')
+      const all = JSON.stringify([body, told.body, audit.body, list.body])
+      for (const hidden of [token, 'T0CANARY']) expect(all).not.to.include(hidden)
+      expect(gateway.lines.join('')).not.to.include(token)
+      // It is asked for as secrets are.
+      const { schema } = body as { readonly schema: { readonly properties: Record<string, never> } }
+      expect(JSON.stringify(schema.properties['to'])).to.match(/"url":\{[^}]*"writeOnly":true/)
+      expect((await gateway.asAdmin('DELETE /api/config/server/notifications')).status).to.equal(204)
+    })
+
+    it('keep the secrets of each target that a change leaves out, and none for another address', async () => {
+      const chat = { name: 'chat', form: 'slack', url: `https://8.8.8.8/${token}` }
+      expect((await change([{ name: 'ops', url: 'https://8.8.4.4/hook', secret }, chat])).status).to.equal(200)
+      const kept = async () => {
+        const { body } = await gateway.asAdmin('GET /api/config/server/notifications')
+        return { to: (body['values'] as { to: unknown[] }).to, secrets: Object.keys(body['secrets'] as object) }
+      }
+      const shown = await kept()
+      expect(shown.secrets).to.deep.equal(['to[0].url', 'to[0].secret', 'to[1].url'])
+      // As a form sends what it was shown, in another order and with another name.
+      const [ops, slack] = shown.to as object[]
+      const changed = [{ ...slack, causes: ['circuit'] }, { name: 'more', url: 'https://8.8.8.8/', secret }, ops]
+      expect((await change(changed as object[])).status).to.equal(200)
+      expect((await kept()).secrets).to.have.members([
+        'to[0].url',
+        'to[1].url',
+        'to[1].secret',
+        'to[2].url',
+        'to[2].secret',
+      ])
+      const moved = await change([{ ...ops, url: 'https://1.1.1.1/hook' }])
+      expect(moved).to.include({ status: 422 })
+      expect(JSON.stringify(moved.body)).to.include('needs a \\"secret\\"')
+      expect((await change([{ ...ops, name: 'another' }])).status).to.equal(422)
       expect((await gateway.asAdmin('DELETE /api/config/server/notifications')).status).to.equal(204)
     })
   })

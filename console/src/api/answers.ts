@@ -1450,6 +1450,8 @@ export interface Answers {
     targets: {
       /** Its name. */
       name: string
+      /** Its scheme and host: the rest of its address is a secret. */
+      address: string
       /** The form of what it gets. */
       form: 'standard' | 'slack'
       /** Since when it was not reached; null: it was, or was never tried. */

@@ -65,7 +65,10 @@ export function EntriesControl(props: EntriesControlProps) {
             )}
             {draw(
               { ...item, label: isMap ? words.value : what, required: true },
-              within(bindings, place, one, (changed) => replace([name, changed])),
+              within(bindings, place, one, {
+                onChange: (changed) => replace([name, changed]),
+                secretOf: (path) => bindings.secretOf(`${field.path}[${ids[at]}].${path}`),
+              }),
             )}
             <Button
               look="quiet"
@@ -99,18 +102,30 @@ function entriesOf(value: Json | undefined, isMap: boolean): readonly Entry[] {
 const emptyOf = ({ kind, schema, options }: Field): Json =>
   schema.default ?? (kind === 'group' ? {} : kind === 'switch' ? false : kind === 'choice' ? (options[0] ?? '') : '')
 
+/** How one entry changes, and which of its secrets are set. */
+interface OfEntry extends Pick<Bindings, 'secretOf'> {
+  readonly onChange: (changed: Json) => void
+}
+
 /** Bindings for one entry: its paths begin at itself. */
-function within(bindings: Bindings, place: string, entry: Json, onChange: (changed: Json) => void): Bindings {
+function within(bindings: Bindings, place: string, entry: Json, { secretOf, onChange }: OfEntry): Bindings {
   const full = (path: string) => (path === '' ? place : `${place}.${path}`)
   return {
     ...bindings,
     valueOf: (path) => (path === '' ? entry : valueAt(entry, path)),
     usualOf: () => undefined,
     errorOf: (path) => bindings.errorOf(full(path)),
-    secretOf: () => undefined,
+    secretOf,
     isTouched: () => true,
     asideOf: undefined,
     placeOf: (path) => bindings.placeOf(full(path)),
     onChange: (path, value) => onChange(path === '' ? value : replaced(entry, path, value)),
+    onKeep: (path) => onChange(without(entry, path)),
   }
+}
+
+/** An entry that leaves a secret as it is saved. */
+function without(entry: Json, name: string): Json {
+  const rest = Object.entries(entry as JsonMap).filter(([field]) => field !== name)
+  return Object.fromEntries(rest)
 }

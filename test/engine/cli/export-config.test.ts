@@ -14,7 +14,10 @@ import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
 
-const environment = { FILE_KEY: 'canary-of-the-environment' }
+const environment = {
+  FILE_KEY: 'canary-of-the-environment',
+  HOOK: 'https://hooks.example/T0/canary-of-the-environment',
+}
 const said = {
   id: 'c',
   object: 'chat.completion',
@@ -49,7 +52,15 @@ describe('cli/export-config', () => {
         },
       ],
       models: [{ name: 'declared', provider: 'from-env' }],
-      server_config: { resilience: { retries: { tries: 2 } } },
+      server_config: {
+        resilience: { retries: { tries: 2 } },
+        notifications: {
+          to: [
+            { name: 'env', form: 'slack', url: '${HOOK}', causes: ['audit_broken'] },
+            { name: 'clear', form: 'slack', url: 'https://hooks.example/T0/canary-hook', causes: ['audit_broken'] },
+          ],
+        },
+      },
     })
     const make = async (route: string, body: object, status = 201) => {
       const answer = await gateway.asAdmin(route, body)
@@ -91,6 +102,7 @@ describe('cli/export-config', () => {
     expect(text + error.join('\n')).to.not.include('canary')
     expect(text).to.include('api_key: ${FILE_KEY}').and.include('api_key: ${IN_CLEAR_API_KEY}')
     expect(text).to.include('- name: stored').and.include('${STORED_API_KEYS_2}')
+    expect(text).to.include('url: ${HOOK}').and.include('url: ${NOTIFICATIONS_URL}')
     expect(text).to.include('accept: application/json')
     expect(error[0]).to.match(/^Variables with secrets .*STORED_API_KEYS/)
   })

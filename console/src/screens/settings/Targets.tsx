@@ -31,7 +31,7 @@ export function Targets() {
 }
 
 function OneTarget({
-  target: { name, failing_since: failing, tried_at: tried, problem },
+  target: { name, address, failing_since: failing, tried_at: tried, problem },
 }: {
   readonly target: Target
 }) {
@@ -46,6 +46,7 @@ function OneTarget({
   return (
     <li>
       <Status state={failing !== null ? 'bad' : tried === null ? 'off' : 'good'}>{name}</Status>
+      <span>{address}</span>
       <span>
         {failing === null ? (tried === null ? words.neverTried : words.reached) : words.notReached(problem)}{' '}
         {tried !== null && <Moment at={tried} />}
