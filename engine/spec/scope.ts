@@ -79,4 +79,6 @@ export interface Timing {
 export interface TraceContext {
   readonly traceparent: string
   readonly tracestate?: string
+  /** What a job is told of the trace that it goes on with. Nobody else gets it. */
+  readonly labels?: Readonly<Record<string, string>>
 }
