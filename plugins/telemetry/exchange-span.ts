@@ -95,12 +95,22 @@ function mapped(headers: Ingress['headers'], wanted: FromRequest['headers'], scr
 /** Most tags of an API key. */
 const mostTags = 16
 
+/** What Langfuse wants at the spans of a job, which the job cannot know: the name of its trace, its session, its user. */
+export function labelsOf(pipeline: string, request: Attributes): Readonly<Record<string, string>> {
+  const { [session]: ofSession, [user]: ofUser } = request
+  return {
+    [names.traceName]: pipeline,
+    ...(typeof ofSession === 'string' ? { [session]: ofSession } : {}),
+    ...(typeof ofUser === 'string' ? { [user]: ofUser } : {}),
+  }
+}
+
 /** What Langfuse wants at every span of a trace. */
 export function langfuseOf(pipeline: string, tags: ToldExchange['tags'], request: Attributes): Attributes {
   const list = Object.entries(tags ?? {}).slice(0, mostTags)
   const [ofSession, ofUser] = [request[session], request[user]]
   return {
-    [names.traceName]: pipeline,
+    [names.traceName]: request[names.traceName] ?? pipeline,
     ...(list.length > 0 ? { [names.traceTags]: list.map(([name, value]) => `${name}:${value}`) } : {}),
     ...(ofSession === undefined ? {} : { [names.traceSession]: ofSession }),
     ...(ofUser === undefined ? {} : { [names.traceUser]: ofUser }),

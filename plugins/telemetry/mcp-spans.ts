@@ -18,22 +18,28 @@ interface Beginning {
 /** What the spans of messages to MCP servers say. */
 export class McpSpans {
   readonly #tracing: Pick<Tracing, 'api'>
+  readonly #scrub: (text: string) => string
 
-  constructor(tracing: Pick<Tracing, 'api'>) {
+  /** @param scrub redacts secrets in what a client writes */
+  constructor(tracing: Pick<Tracing, 'api'>, scrub: (text: string) => string) {
     this.#tracing = tracing
+    this.#scrub = scrub
   }
 
   /** The context of a message counts before that of its HTTP request, which is linked if it is another one. */
   serverOf({ mcp, trace, method = '', route = '' }: ToldExchange): Beginning {
-    const name = mcp === undefined ? `${method} ${route}`.trim() : nameOf(mcp)
+    const name = mcp === undefined ? `${method} ${route}`.trim() : this.nameOf(mcp)
     const own = mcp?.trace
     if (own === undefined) return { name, trace }
     const isOther = trace !== undefined && trace.traceparent !== own.traceparent
     return { name, trace: own, ...(isOther ? { link: linkTo(trace, this.#tracing) } : {}) }
   }
 
+  /** The URI of a resource is no part of a name: there may be any number of them. */
   nameOf(facts: McpFacts | undefined): string {
-    return facts === undefined ? 'response' : nameOf(facts)
+    if (facts === undefined) return 'response'
+    const { method, name } = facts
+    return this.#scrub(name === undefined ? method : `${method} ${name}`)
   }
 
   startOf(call: ToldCall, facts: McpFacts | undefined): Attributes {
@@ -41,16 +47,16 @@ export class McpSpans {
     return {
       [names.mcpServer]: call.provider,
       [names.transport]: call.type === 'stdio' ? 'pipe' : 'tcp',
-      ...(facts ? attributesOf(facts) : {}),
+      ...(facts ? this.#attributesOf(facts) : {}),
       ...(isTool ? { [names.operation]: 'execute_tool' } : {}),
-      ...(isTool && facts.name !== undefined ? { [names.toolName]: facts.name } : {}),
+      ...(isTool && facts.name !== undefined ? { [names.toolName]: this.#scrub(facts.name) } : {}),
     }
   }
 
   /** No span but that of a call has an attribute of a tool: Langfuse would count it as one. */
   describeServer(span: Span, exchange: ToldExchange, last: ToldCall | undefined): void {
     const { mcp } = exchange
-    if (mcp) span.setAttributes(attributesOf(mcp))
+    if (mcp) span.setAttributes(this.#attributesOf(mcp))
     span.setAttribute(names.transport, 'tcp')
     if (last === undefined) return
     span.setAttribute(names.mcpServer, last.provider)
@@ -68,20 +74,19 @@ export class McpSpans {
     const error = errorOfCall(call, undefined)
     if (error !== undefined) span.setAttribute(names.errorType, error)
   }
-}
 
-/** The URI of a resource is no part of a name: there may be any number of them. */
-function nameOf({ method, name }: McpFacts): string {
-  return name === undefined ? method : `${method} ${name}`
-}
-
-function attributesOf({ method, name, uri, id, version, session }: McpFacts): Attributes {
-  return {
-    [names.mcpMethod]: method,
-    ...(id === undefined ? {} : { [names.jsonRpcId]: id }),
-    ...(version === undefined ? {} : { [names.mcpVersion]: version }),
-    ...(session === undefined ? {} : { [names.mcpSession]: session }),
-    ...(uri === undefined ? {} : { [names.mcpResource]: uri }),
-    ...(method === 'prompts/get' && name !== undefined ? { [names.promptName]: name } : {}),
+  #attributesOf({ method, name, uri, id, version, session }: McpFacts): Attributes {
+    const told: Readonly<Record<string, string | undefined>> = {
+      [names.mcpMethod]: method,
+      [names.jsonRpcId]: id,
+      [names.mcpVersion]: version,
+      [names.mcpSession]: session,
+      [names.mcpResource]: uri,
+      [names.promptName]: method === 'prompts/get' ? name : undefined,
+    }
+    const known = Object.entries(told).flatMap(([attribute, text]) =>
+      text === undefined ? [] : [[attribute, this.#scrub(text)]],
+    )
+    return Object.fromEntries(known) as Attributes
   }
 }

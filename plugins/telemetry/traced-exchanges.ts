@@ -1,13 +1,15 @@
 import type { Attributes, Context, Link, Span } from '@opentelemetry/api'
-import type { ToldCall, ToldExchange, ToldReply, ToldStage, TraceContext } from '../../engine/index.ts'
+import type { Ingress, ToldCall, ToldExchange, ToldReply, ToldStage, TraceContext } from '../../engine/index.ts'
 import { describeCall, nameOf as nameOfCall, providerOf, startOf as startOfCall } from './call-span.ts'
 import type { ProviderFacts } from './call-span.ts'
 import { contentAttributes } from './content.ts'
 import { errorOfCall, errorType } from './error-type.ts'
 import {
+  clean,
   describeExchange,
   isError,
   isRequest,
+  labelsOf,
   langfuseOf,
   nameOf as nameOfExchange,
   requestAttributes,
@@ -51,6 +53,14 @@ export interface Running {
   readonly calls: ToldCall[]
   isOver: boolean
   readonly stages: { readonly message: ToldStage; readonly began: number }[]
+  /** What has ended below it, and when: it waits for what is known of the exchange at its end alone. */
+  readonly held: (readonly [span: Span, ended: number])[]
+}
+
+/** A span that another room began. */
+export interface Below {
+  readonly span: Span
+  end(): void
 }
 
 /** The span of a call, and the exchange that it is part of. */
@@ -73,7 +83,7 @@ export class TracedExchanges {
   constructor(tracing: Tracing, settings: SpanSettings) {
     this.#tracing = tracing
     this.#settings = settings
-    this.#mcp = new McpSpans(tracing)
+    this.#mcp = new McpSpans(tracing, (text) => clean(text, this.#settings.scrub))
   }
 
   /** A configuration went live. */
@@ -95,7 +105,7 @@ export class TracedExchanges {
     if (protocol === undefined && outer === undefined && transport !== undefined) return
     const began = performance.now()
     const epoch = outer?.epoch ?? Date.now() - began
-    const request = outer?.request ?? {}
+    const request = outer?.request ?? message.trace?.labels ?? {}
     const running: Running = {
       message,
       span: undefined,
@@ -108,6 +118,7 @@ export class TracedExchanges {
       calls: [],
       isOver: false,
       stages: [],
+      held: [],
     }
     this.#begun.set(message, running)
     this.#running.set(id, running)
@@ -170,20 +181,41 @@ export class TracedExchanges {
       this.#endStages(running)
       describeExchange(span, exchange, this.#settings.scrub)
       if (isRequest(exchange)) span.setAttributes(running.request)
-      this.#addCommon(span, running)
       if (exchange.protocol === 'mcp') this.#mcp.describeServer(span, exchange, running.calls.at(-1))
       if (isError(exchange)) span.setStatus({ code: this.#tracing.api.SpanStatusCode.ERROR })
     }
-    span.end(timeOf(running, running.began + (exchange.duration ?? 0)))
+    this.#end(span, running, running.began + (exchange.duration ?? 0))
+    for (const [below, ended] of running.held.splice(0)) this.#end(below, running, ended)
   }
 
   /** Begins a span below that of an exchange; undefined: there is none. */
-  below(exchange: string, name: string, kind: 'internal' | 'client', attributes: Attributes): Span | undefined {
+  below(exchange: string, name: string, kind: 'internal' | 'client', attributes: Attributes): Below | undefined {
     const running = this.#running.get(exchange)
     if (running === undefined) return undefined
     const { api, tracer } = this.#tracing
     const spanKind = kind === 'client' ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL
-    return tracer.startSpan(name, { kind: spanKind, attributes }, this.#contextOf(running))
+    const context = this.#contextOf(running)
+    const span = tracer.startSpan(
+      name,
+      { kind: spanKind, startTime: timeOf(running, performance.now()), attributes },
+      context,
+    )
+    return { span, end: () => this.#end(span, running, performance.now()) }
+  }
+
+  /**
+   * The context with which a job goes on with the trace of an exchange, in any process.
+   * @param ingress the request that began the exchange
+   */
+  contextOf(exchange: string, ingress: Ingress | undefined): TraceContext | undefined {
+    const running = this.#running.get(exchange)
+    if (running === undefined) return undefined
+    this.#contextOf(running)
+    const { trace, pipeline } = rootOf(running).message
+    if (!this.#settings.langfuse || trace === undefined) return running.message.trace
+    const { request, scrub } = this.#settings
+    const named = ingress ? requestAttributes(ingress, request, scrub) : running.request
+    return { ...trace, ...running.message.trace, labels: labelsOf(pipeline, named) }
   }
 
   /** Begins the span of an exchange, below what its client says, or what began it. */
@@ -236,7 +268,6 @@ export class TracedExchanges {
       const isMcp = call.protocol === 'mcp'
       if (isMcp) this.#mcp.describeClient(span, call)
       else describeCall(span, call, running.message, this.#settings.scrub)
-      this.#addCommon(span, running)
       if (errorOfCall(call, isMcp ? undefined : running.message) !== undefined)
         span.setStatus({ code: this.#tracing.api.SpanStatusCode.ERROR })
       const { content, scrub } = this.#settings
@@ -244,7 +275,7 @@ export class TracedExchanges {
     }
     const now = performance.now()
     const began = call.began ?? now
-    span.end(timeOf(running, began + (call.duration ?? now - began)))
+    this.#end(span, running, began + (call.duration ?? now - began))
   }
 
   #endStages(running: Running): void {
@@ -258,22 +289,32 @@ export class TracedExchanges {
         running.context,
       )
       if (message.error) span.setAttribute(names.errorType, errorType(message.error.code))
-      this.#addCommon(span, running)
-      span.end(timeOf(running, began + (message.duration ?? 0)))
+      this.#end(span, running, began + (message.duration ?? 0))
     }
   }
 
-  /** Adds what Langfuse wants at every span. */
-  #addCommon(span: Span, running: Running): void {
-    if (!this.#settings.langfuse) return
-    let root = running
-    while (root.outer) root = root.outer
-    span.setAttributes(langfuseOf(root.message.pipeline, running.message.tags ?? root.message.tags, root.request))
+  /** Ends a span. What Langfuse wants at every span is known when the request is over. */
+  #end(span: Span, running: Running, moment: number): void {
+    const { langfuse } = this.#settings
+    const root = rootOf(running)
+    if (langfuse && span.isRecording()) {
+      if (!root.isOver) return void root.held.push([span, moment])
+      const { pipeline, tags = running.message.tags } = root.message
+      span.setAttributes(langfuseOf(pipeline, tags, root.request))
+    }
+    span.end(timeOf(running, moment))
   }
 
   #provider(call: ToldCall): string {
     return providerOf(call, this.#settings.providers.get(call.provider) ?? {})
   }
+}
+
+/** The exchange that began all the others, by whatever way. */
+function rootOf(running: Running): Running {
+  let root = running
+  while (root.outer) root = root.outer
+  return root
 }
 
 /** A moment of an exchange as OpenTelemetry has it: seconds and nanoseconds of Unix time. */

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { defineService } from '../../engine/index.ts'
-import type { Scope, ServiceConfiguration } from '../../engine/index.ts'
+import type { Ingress, Scope, ServiceConfiguration, TraceContext } from '../../engine/index.ts'
 import { providersIn } from './call-span.ts'
 import type { TelemetryEnvironment } from './environment.ts'
 import type { Door } from './exchange-span.ts'
@@ -32,6 +32,8 @@ export interface Traces {
   linkOf(traceId: string): string | undefined
   /** Begins a span below that of an exchange. Costs one check while there are no traces. */
   span(scope: Pick<Scope, 'id'>, span: SpanParts): EndSpan
+  /** The context with which a job goes on with the trace of an exchange; without traces, that of its client. */
+  contextFor(scope: Pick<Scope, 'id' | 'trace'>, ingress: Ingress | undefined): TraceContext | undefined
 }
 
 declare module '../../engine/index.ts' {
@@ -91,6 +93,7 @@ export default defineService({
           enabled: isOn,
           mcpContext: given.mcp_context,
           linkOf: (traceId) => linkTo(traceId, given),
+          contextFor: ({ id, trace }, ingress) => (listens ? exchanges?.contextOf(id, ingress) : undefined) ?? trace,
           span: (scope, span) => (listens && tracing && exchanges ? begun(exchanges, tracing, scope, span) : nothing),
         }
         return {
@@ -132,15 +135,16 @@ function begun(
   { id }: Pick<Scope, 'id'>,
   { name, kind = 'internal', attributes = {} }: SpanParts,
 ): EndSpan {
-  const span = exchanges.below(id, name, kind, attributes)
-  if (span === undefined) return nothing
+  const below = exchanges.below(id, name, kind, attributes)
+  if (below === undefined) return nothing
+  const { span } = below
   return (known = {}) => {
     if (known.attributes) span.setAttributes(known.attributes)
     if (known.error !== undefined) {
       span.setAttribute('error.type', known.error)
       span.setStatus({ code: api.SpanStatusCode.ERROR })
     }
-    span.end()
+    below.end()
   }
 }
 

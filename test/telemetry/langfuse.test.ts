@@ -1,9 +1,15 @@
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
+import { copyPipelines } from '../support/pipelines.ts'
+import { redis } from '../support/services.ts'
+import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
-import { messagesAnswer } from '../service/streams.ts'
+import { says, startBackground } from '../service/background.ts'
+import { chatAnswer, messagesAnswer } from '../service/streams.ts'
 import { startCollector } from './collector.ts'
 import type { Collector, SeenSpan, Value } from './collector.ts'
 
@@ -134,5 +140,95 @@ describe('Langfuse', () => {
       '/api/public/otel/v1/traces',
       'Basic cGs6c2s=',
     ])
+  })
+})
+
+describe('Langfuse, of all that an exchange does', () => {
+  let upstream: ScriptedUpstream
+  let langfuse: Collector
+  beforeEach(async () => {
+    upstream = await scriptedUpstream()
+    langfuse = await startCollector('/api/public/otel')
+  })
+  afterEach(async () => {
+    await langfuse.close()
+    await upstream.close()
+  })
+
+  const mapped = {
+    telemetry: { traces: { stages: 'all', headers: { 'session.id': 'x-session', 'user.id': 'x-user' } } },
+  }
+  const traceOf = (pipeline: string) => ({
+    'langfuse.trace.name': pipeline,
+    'langfuse.trace.tags': ['team:blue'],
+    'langfuse.session.id': 's-8',
+    'langfuse.user.id': 'u-4',
+  })
+  const about = { 'x-session': 's-8', 'x-user': 'u-4' }
+  const common = () => ({
+    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: langfuse.url, OTEL_BSP_SCHEDULE_DELAY: '1' },
+    server_config: mapped,
+    key_fields: { tags: { team: 'blue' } },
+  })
+
+  it('knows the trace of every span: of stages, of other rooms, and of what an exchange began', async () => {
+    const seams = join(import.meta.dirname, '..', 'seams', 'judge')
+    const pipelines = await copyPipelines()
+    for (const name of ['acme-jury.yaml', 'acme-judged.yaml'])
+      await copyFile(join(seams, 'pipelines', name), join(pipelines.folder, name))
+    await pipelines.edit('acme-judged.yaml', '  - parse\n', '  - parse\n  - acme-work\n')
+    const own = await startGateway({
+      ...common(),
+      plugins: [join(seams, 'plugin.ts'), join(import.meta.dirname, 'working', 'plugin.ts')],
+      pipelines: pipelines.folder,
+      providers: [{ name: 'far', type: 'compatible', base_url: upstream.url, api_key: 'k' }],
+      models: ['m', 'judge'].map((name) => ({ name, provider: 'far' })),
+    })
+    try {
+      const choices = [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }]
+      upstream.answer({ body: { ...chatAnswer, choices } }, { body: chatAnswer })
+      const messages = [{ role: 'user', content: 'Hello' }]
+      const answer = await own.post('/judged', { model: 'm', messages }, about)
+      expect(answer.status, await answer.text()).to.equal(200)
+      const id = answer.headers.get('x-request-id') ?? ''
+      const spans = await langfuse.trace(({ attributes }) => attributes['sluice.request.id'] === id)
+      expect(spans.map(({ name }) => name)).to.include.members([
+        'POST /judged',
+        'pipeline acme-jury',
+        'acme work',
+        'chat judge',
+        'chat m',
+        'parse',
+      ])
+      for (const span of spans) expect(observed(span).trace, span.name).to.deep.equal(traceOf('acme-judged'))
+      // What waited for the end of the request has ended when it did.
+      const server = spans.find(({ kind }) => kind === 'server') as SeenSpan
+      for (const { name, end } of spans) expect(end <= server.end, name).to.equal(true)
+    } finally {
+      await own.close()
+      await pipelines.remove()
+    }
+  })
+
+  it('knows the trace of a job, which any process may run', async function () {
+    const store = await redis(this)
+    const own = await startBackground(upstream, store.url, common())
+    try {
+      upstream.answer(says('chat', 'Well.'))
+      const answer = await own.post('/v1/responses', { model: 'chat', input: 'Hello?', background: true }, about)
+      expect(answer.status, await answer.text()).to.equal(200)
+      await until(() => langfuse.spans.some(({ name }) => name === 'pipeline responses-background'))
+      const job = langfuse.spans.find(({ name }) => name === 'pipeline responses-background') as SeenSpan
+      const spans = langfuse.spans.filter(({ traceId }) => traceId === job.traceId)
+      expect(spans.map(({ name }) => name)).to.include.members(['POST /v1/responses', 'chat chat-2026'])
+      for (const span of spans) expect(observed(span).trace, span.name).to.deep.equal(traceOf('responses'))
+      // A provider is told of the trace, and of nothing else.
+      const { headers } = upstream.requests.at(-1) ?? {}
+      expect(headers?.['traceparent']).to.include(job.traceId)
+      expect(JSON.stringify(headers)).not.to.match(/langfuse|s-8|u-4/)
+    } finally {
+      await own.close()
+      await store.stop()
+    }
   })
 })

@@ -151,4 +151,25 @@ describe('traces of messages to MCP servers', () => {
     expect(sent?.headers['traceparent']).to.equal(undefined)
     expect(bodyOf(sent as never)['params']).to.deep.equal({ name: 'add', arguments: { a: 1, b: 2 } })
   })
+
+  it('have no secret, neither in content nor in what they are about', async () => {
+    const hidden = 'sk-hidden-q7w8e9r0t1y2u3i4'
+    await start({ traces: { content: 'span' } })
+    rig.upstream.answer(
+      speaking(({ id }) => result(id, { content: [{ type: 'text', text: `It is Bearer ${hidden}-2.` }] })),
+    )
+    const told = await of(await call({ name: 'add', arguments: { note: `password=${hidden}`, deep: [{ k: hidden }] } }))
+    const given = String(told.client.attributes['gen_ai.tool.call.arguments'])
+    expect(JSON.parse(given)).to.deep.equal({ note: 'password=[redacted]', deep: [{ k: 'sk-[redacted]' }] })
+    expect(String(told.client.attributes['gen_ai.tool.call.result'])).to.include('It is Bearer [redacted]')
+    const named = await of(await call({ name: `tell-${hidden}` }))
+    const uri = `https://files.example/a?token=${hidden}`
+    const read = await of(await call({ uri }, {}, 'resources/read'))
+    expect(read.client.attributes['mcp.resource.uri']).to.equal('https://files.example/a?token=[redacted]')
+    const prompt = await of(await call({ name: hidden }, {}, 'prompts/get'))
+    expect(prompt.client.attributes['gen_ai.prompt.name']).to.equal('sk-[redacted]')
+    for (const { server, client } of [told, named, read, prompt])
+      for (const { name, attributes } of [server, client])
+        expect(`${name} ${JSON.stringify(attributes)}`).not.to.include('q7w8e9r0')
+  })
 })

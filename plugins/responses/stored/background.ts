@@ -45,21 +45,22 @@ export default defineStage({
     },
   } as const,
   needs: ['request', 'candidates'],
-  reads: ['principal', 'decision'],
+  reads: ['principal', 'decision', 'ingress'],
   provides: ['reply', 'job'],
   pays: ['record-routing'],
-  uses: ['guards'],
+  uses: ['guards', 'traces'],
   owes: [{ duty: 'guard-input', at: 'before', unless: guarding }],
   build:
-    ({ pipeline }, host, { guards }) =>
-    async ({ request, candidates, principal, decision }, scope) => {
-      const { id, trace } = scope
+    ({ pipeline }, host, { guards, traces }) =>
+    async ({ request, candidates, principal, decision, ingress }, scope) => {
+      const { id } = scope
       const { jobs, keyValue } = host
       if (!jobs || !keyValue.shared) throw unavailable({ reason: 'none is configured' })
       if (!principal) throw unavailable({}, { message: 'Background responses need an API key.' })
       // Rejected now, as it would be for a waiting client: the first provider cannot know the conversation.
       if (request.missing && candidates[0]?.offer.protocol !== request.protocol) throw request.missing
       const response = begun(id, request, candidates)
+      const trace = traces.contextFor(scope, ingress)
       const job: Job = { id, input: { response: responseId(id) }, ...(trace ? { trace } : {}) }
       try {
         const tokens = guards.sealedTokens(scope, ownerOf(principal))
