@@ -96,7 +96,7 @@ export default defineService({
   name: 'api_keys',
   summary: 'API keys, declared and stored, by which clients authenticate.',
   migrations,
-  uses: ['members', 'audit', 'notifications'],
+  uses: ['members', 'audit', 'notifications', 'metrics'],
   async open(host) {
     const uses = host.appender('api_keys_uses', { sums: noteLastUses })
     const keys = new KeyStore(host, (id, at) => uses.append({ key_id: id, at }))
@@ -113,7 +113,7 @@ export default defineService({
     return {
       configure(
         _settings,
-        { members, audit, notifications },
+        { members, audit, notifications, metrics },
         { catalog: { models }, records, reject, accept, witness },
       ) {
         const given = records.of('api_key')
@@ -236,6 +236,7 @@ export default defineService({
             host.recheck()
           })
           if (keys.index.declare(declared)) host.recheck()
+          metrics.asks('api_keys', (label) => livingOf(label, keys.index.all, members))
           notifications.watch('api_keys', { every: endingLooks, read: () => endingKeys(keys) })
         }
         return { view, live }
@@ -274,6 +275,19 @@ type Tell = (kind: HeldChange['kind'], id: string, edit: KeyEdit, by: Changer) =
 /** A key may change hands between the request of its owner and the change. Throws `not_found`. */
 function requireOwner({ id, fields }: KnownKey, owner: string | undefined): void {
   if (owner !== undefined && fields.owner !== owner) throw notFound(id)
+}
+
+/** Tells which values of a label of metrics name a key, a tag of one, or a member; undefined: it is another label. */
+function livingOf(
+  label: string,
+  keys: readonly KnownKey[],
+  members: Pick<Services['members'], 'find'>,
+): ((value: string) => boolean) | undefined {
+  if (label === 'member') return (id) => members.find(id) !== undefined
+  const tag = label.startsWith('tag:') ? label.slice('tag:'.length) : undefined
+  if (label !== 'key' && tag === undefined) return undefined
+  const values = new Set(keys.map(({ fields }) => (tag === undefined ? fields.name : fields.tags?.[tag])))
+  return (value) => values.has(value)
 }
 
 type Cause = Awaited<ReturnType<Parameters<Services['notifications']['watch']>[1]['read']>>[number]

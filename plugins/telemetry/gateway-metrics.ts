@@ -64,6 +64,8 @@ export class GatewayMetrics {
   readonly #exchanges = new Map<string, ExchangeSeries>()
   readonly #calls = new Map<string, CallSeries>()
   readonly #pipelines = new Map<string, Gauge>()
+  /** How many series had ended when those were made. */
+  #ended = 0
   #places: Places = new Map()
   /** When the configuration went live, in milliseconds of `performance.now()`. */
   #liveSince = 0
@@ -228,6 +230,8 @@ export class GatewayMetrics {
         ? none
         : this.#labels.map((label) => this.#registry.bounded({ free: label }, furtherOf(label, exchange)))
     const key = `${pipeline}\n${protocol}\n${model}\n${provider}\n${code}\n${stream}\n${further.join('\n')}`
+    if (this.#ended !== this.#registry.ended) this.#exchanges.clear()
+    this.#ended = this.#registry.ended
     const known = this.#exchanges.get(key)
     if (known) return known
     const labels = { pipeline, protocol, model, provider, code, stream: stream === undefined ? '' : String(stream) }

@@ -58,7 +58,7 @@ export interface ToldValue {
 /** The value of one combination of labels. */
 abstract class Series {
   readonly labels: Readonly<Record<string, string>>
-  /** Since when one of its records is no more, in milliseconds of `performance.now()`. */
+  /** Since when something that it names is no more, in milliseconds of `performance.now()`. */
   gone: number | undefined
 
   constructor(labels: Readonly<Record<string, string>>) {
@@ -184,19 +184,19 @@ export class Metric<S extends Series = Series> {
   }
 
   /**
-   * Ends the series of records that are no more.
-   * @param isThere whether a record of a type has the name
+   * Ends the series of what is no more.
+   * @param isThere whether a value may go on to stand in a label
    * @param since series that had ended before this time are dropped, in milliseconds of `performance.now()`
+   * @returns whether any was dropped
    */
-  prune(isThere: (type: RecordName, name: string) => boolean, now: number, since: number): void {
+  prune(isThere: (values: LabelValues, value: string) => boolean, now: number, since: number): boolean {
+    const before = this.#series.size
     for (const [key, series] of this.#series) {
-      const isGone = Object.entries(this.labels).some(([label, values]) => {
-        const name = series.labels[label] ?? ''
-        return typeof values === 'object' && 'records' in values && !isThere(values.records, name)
-      })
+      const isGone = Object.entries(this.labels).some(([label, values]) => !isThere(values, series.labels[label] ?? ''))
       if (!isGone) series.gone = undefined
       else if ((series.gone ??= now) < since) this.#series.delete(key)
     }
+    return this.#series.size < before
   }
 
   /** Forgets all series, such as those of a version that is no longer there. */

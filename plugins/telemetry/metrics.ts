@@ -4,6 +4,7 @@ import { GatewayMetrics } from './gateway-metrics.ts'
 import type { Across, Counter, Gauge, Histogram, Instrument, ToldMetric } from './instruments.ts'
 import { Processes } from './processes.ts'
 import { Registry } from './registry.ts'
+import type { Living } from './registry.ts'
 
 const settings = {
   type: 'object',
@@ -64,6 +65,8 @@ export interface Metrics {
   ): (labels: Readonly<Record<L, string>>) => Histogram
   /** Calls a listener before the metrics are read, such as one that sets gauges; a later one of the same owner replaces it. */
   onRead(owner: string, listener: () => void): void
+  /** Asks from now on which values of a label without a table are there: series of others end within an hour. */
+  asks(owner: string, living: Living): void
   /** What this process has counted. */
   told(): readonly ToldMetric[]
   /** The metrics of all processes, in the text format of Prometheus. */
@@ -132,6 +135,7 @@ export default defineService({
             read()
             return registry.told()
           },
+          asks: (owner, living) => registry.asks(owner, living),
           onRead: (owner, listener) => void registry.listeners.set(owner, listener),
           text() {
             read()

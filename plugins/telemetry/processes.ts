@@ -44,7 +44,7 @@ export class Processes {
       log.warn({ err: error }, 'the first process does not tell what the others count')
     })
     if (answer !== undefined) this.#others = answer as unknown as readonly Told[]
-    const others = this.#others.map((one) => this.#registry.current(one))
+    const others = this.#registry.current(this.#others)
     return work<string>(print, [told, ...others], limits.print)
   }
 

@@ -14,8 +14,15 @@ import type {
   ToldValue,
 } from './instruments.ts'
 
-/** Milliseconds that the series of a deleted record stay. */
+/** Milliseconds that the series of a deleted record, or key, stay. */
 const stay = 55 * 60_000
+/** Milliseconds between two looks at which values of labels without a table are there: it takes a list of all keys. */
+const looks = 10_000
+/** What stands for all values beyond the most that a label may have. */
+const beyond = 'other'
+
+/** Tells of a label without a table which values are there; undefined: it does not know this label. */
+export type Living = (label: string) => ((value: string) => boolean) | undefined
 
 type Given = Readonly<Record<string, string | undefined>>
 
@@ -26,12 +33,26 @@ export class Registry {
   readonly #failed: (owner: string, error: unknown) => void
   #records: Pick<TypedRecords, 'find'> | undefined
   #most = 1_000
-  /** The values of labels that have no table. */
-  readonly #free = new Map<string, Set<string>>()
+  /** The values of labels that have no table, and since when one is no more, in milliseconds of the clock. */
+  readonly #free = new Map<string, Map<string, number | undefined>>()
+  readonly #living = new Map<string, Living>()
+  readonly #now: () => number
+  #lookedAt = -Infinity
+  /** How often series have ended: whoever holds some asks for them again. */
+  ended = 0
 
-  /** @param failed hears of a listener that throws */
-  constructor(failed: (owner: string, error: unknown) => void) {
+  /**
+   * @param failed hears of a listener that throws
+   * @param now milliseconds of a clock that never goes back
+   */
+  constructor(failed: (owner: string, error: unknown) => void, now: () => number = () => performance.now()) {
     this.#failed = failed
+    this.#now = now
+  }
+
+  /** Asks from now on which values of labels without a table are there; a later one of the same owner replaces it. */
+  asks(owner: string, living: Living): void {
+    this.#living.set(owner, living)
   }
 
   counter(instrument: Instrument<string>, across: Across = 'sum'): (labels: Given) => Counter {
@@ -61,22 +82,17 @@ export class Registry {
     return value === '' ? '' : this.#bound(values, value)
   }
 
-  /** What another process has told, without records that are no more and without labels of before. */
-  current(told: readonly ToldMetric[]): readonly ToldMetric[] {
-    return told.map((metric) => {
-      const { labels } = this.#metrics.get(metric.name) ?? {}
-      return labels
-        ? { ...metric, values: metric.values.filter((value) => this.#isCurrent(labels, value.labels)) }
-        : metric
-    })
-  }
-
-  #isCurrent(declared: Metric['labels'], labels: ToldValue['labels']): boolean {
-    const { le: _bucket, ...own } = labels
-    if (Object.keys(own).join() !== Object.keys(declared).join()) return false
-    return Object.entries(declared).every(
-      ([label, values]) =>
-        typeof values !== 'object' || !('records' in values) || this.#mayStand(values.records, String(own[label])),
+  /** What other processes have told, without what is no more and without labels of before. */
+  current(others: readonly (readonly ToldMetric[])[]): readonly (readonly ToldMetric[])[] {
+    const mayStand = this.#mayStand()
+    const isCurrent = (declared: Metric['labels'], { le: _bucket, ...own }: ToldValue['labels']) =>
+      Object.keys(own).join() === Object.keys(declared).join() &&
+      Object.entries(declared).every(([label, values]) => mayStand(values, String(own[label])))
+    return others.map((told) =>
+      told.map((metric) => {
+        const { labels } = this.#metrics.get(metric.name) ?? {}
+        return labels ? { ...metric, values: metric.values.filter((value) => isCurrent(labels, value.labels)) } : metric
+      }),
     )
   }
 
@@ -84,6 +100,7 @@ export class Registry {
   follow(records: Pick<TypedRecords, 'find'>, most: number): void {
     this.#records = records
     this.#most = most
+    this.#lookedAt = -Infinity
     this.#prune()
   }
 
@@ -114,10 +131,12 @@ export class Registry {
   }
 
   #limited(label: string, value: string): string {
-    const known = this.#free.get(label) ?? new Set<string>()
+    const known = this.#free.get(label) ?? new Map<string, number | undefined>()
     this.#free.set(label, known)
-    if (!known.has(value) && known.size >= this.#most) return 'other'
-    known.add(value)
+    if (!known.has(value)) {
+      if (known.size >= this.#most) return beyond
+      known.set(value, undefined)
+    }
     return value
   }
 
@@ -125,13 +144,34 @@ export class Registry {
     return this.#records?.find(type, name) !== undefined
   }
 
-  /** Whether a label may go on to name a record. */
-  readonly #mayStand = (type: RecordName, name: string) =>
-    name === '' || name === 'unknown' || this.#isThere(type, name)
+  /** Tells whether a value may go on to stand in a label. Each label without a table is asked for once. */
+  #mayStand(): (values: LabelValues, value: string) => boolean {
+    const asked = new Map<string, (value: string) => boolean>()
+    const livingOf = (label: string) => {
+      const known = [...this.#living.values()].map((living) => living(label)).find((one) => one !== undefined)
+      const isThere = known ?? (() => true)
+      asked.set(label, isThere)
+      return isThere
+    }
+    return (values, value) => {
+      if (typeof values !== 'object' || value === '') return true
+      if ('records' in values) return value === 'unknown' || this.#isThere(values.records, value)
+      if (!('free' in values)) return true
+      return value === beyond || (asked.get(values.free) ?? livingOf(values.free))(value)
+    }
+  }
 
   #prune(): void {
-    const now = performance.now()
-    for (const metric of this.#metrics.values()) metric.prune(this.#mayStand, now, now - stay)
+    const now = this.#now()
+    if (now - this.#lookedAt < looks && now - this.#lookedAt >= 0) return
+    this.#lookedAt = now
+    const mayStand = this.#mayStand()
+    for (const metric of this.#metrics.values()) if (metric.prune(mayStand, now, now - stay)) this.ended++
+    for (const [label, values] of this.#free)
+      for (const [value, gone = now] of values)
+        if (mayStand({ free: label }, value)) values.set(value, undefined)
+        else if (gone < now - stay) values.delete(value)
+        else values.set(value, gone)
   }
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { startRig } from '../realtime/rig.ts'
-import { startAdmin } from '../support/admin.ts'
+import { startAdmin, viewOf } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { startGateway } from '../support/gateway.ts'
 import { result, speaking, startMcp } from '../support/mcp.ts'
@@ -218,6 +218,51 @@ describe('metrics', () => {
     await until(async () => (await value('sluice_requests_total', { model: 'm', key: 'other', code: 'ok' })) === 2)
     expect(await value('sluice_requests_total', { model: 'm', key: 'one', code: 'ok' })).to.equal(1)
   })
+
+  it('have none of a deleted key within an hour, and room for another value', async () => {
+    const keys = (await gateway.asAdmin('GET /api/api-keys?limit=100')).body['data'] as { id: string; name: string }[]
+    const idOf = (name: string) => keys.find((one) => one.name === name)?.id ?? ''
+    const asked = async (name: string) => {
+      const { body } = await gateway.asAdmin(`POST /api/api-keys/${idOf(name)}/rotate`, {})
+      upstream.answer({ body: chatAnswer })
+      const headers = { authorization: `Bearer ${body['key'] as string}` }
+      await (await gateway.post('/v1/chat/completions', { model: 'm', messages }, headers)).text()
+    }
+    const counted = (key: string) => value('sluice_requests_total', { model: 'm', key, code: 'ok' })
+    expect((await gateway.asAdmin(`DELETE /api/api-keys/${idOf('one')}`)).status).to.equal(204)
+    later(0)
+    expect(await counted('one')).to.equal(1)
+    later(56)
+    expect(await counted('one')).to.equal(undefined)
+    // What goes on has its series, and what was beyond the most gets one of its own.
+    expect(await counted('other')).to.equal(2)
+    await asked('two')
+    await until(async () => (await counted('two')) === 1)
+    // Whoever comes back under a name that was gone is counted again, from nothing.
+    expect((await gateway.asAdmin(`DELETE /api/api-keys/${idOf('two')}`)).status).to.equal(204)
+    later(0)
+    later(56)
+    expect(await counted('two')).to.equal(undefined)
+    const made = await gateway.asAdmin('POST /api/api-keys', { name: 'two' })
+    upstream.answer({ body: chatAnswer })
+    const headers = { authorization: `Bearer ${made.body['key'] as string}` }
+    await (await gateway.post('/v1/chat/completions', { model: 'm', messages }, headers)).text()
+    await until(async () => (await counted('two')) === 1)
+  })
+
+  /** What is told when so many minutes have passed, which no test waits for. */
+  const later = (minutes: number) => {
+    const { now } = performance
+    // Between two looks there are at least ten seconds.
+    passed += minutes * 60_000 + 20_000
+    performance.now = () => now.call(performance) + passed
+    try {
+      viewOf(gateway.engine, 'metrics').told()
+    } finally {
+      performance.now = now
+    }
+  }
+  let passed = 0
 
   it('tell rows of the log, and whether a configuration was taken', async () => {
     expect((await gateway.asAdmin('POST /api/config/reload', {})).status).to.equal(200)
