@@ -84,7 +84,20 @@ export function merged(told: readonly Told[]): readonly BreakerRow[] {
 /** The keys that cool down, each once, until the last process uses it again. */
 export function coolingKeys(told: readonly Told[]): readonly PooledKey[] {
   const now = Date.now()
-  const cooling = told.flatMap(({ keys }) => keys).filter(({ until }) => until > now)
-  const groups = Map.groupBy(cooling, ({ provider, hint }) => JSON.stringify([provider, hint]))
-  return [...groups.values()].flatMap((all) => all.toSorted((one, other) => other.until - one.until)[0] ?? [])
+  const cooling = told.flatMap(({ keys }) => numbered(keys.filter(({ until }) => until > now)))
+  const groups = Map.groupBy(cooling, ([name]) => name)
+  return [...groups.values()].flatMap(
+    (all) => all.toSorted(([, one], [, other]) => other.until - one.until)[0]?.[1] ?? [],
+  )
+}
+
+/** The keys of one process with a name for each: several keys of a provider may end alike, and short ones have no hint. */
+function numbered(keys: readonly PooledKey[]): readonly (readonly [name: string, key: PooledKey])[] {
+  const counts = new Map<string, number>()
+  return keys.map((key) => {
+    const place = JSON.stringify([key.provider, key.hint])
+    const number = counts.get(place) ?? 0
+    counts.set(place, number + 1)
+    return [`${place} ${number}`, key]
+  })
 }

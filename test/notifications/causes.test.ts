@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import fileSystem from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect } from 'chai'
+import type { Cause } from '../../plugins/notifications/cause.ts'
+import { Causes } from '../../plugins/notifications/causes.ts'
+import { fullDisk } from '../../plugins/notifications/own-causes.ts'
+import { startAdmin } from '../support/admin.ts'
+import type { AdminGateway } from '../support/admin.ts'
+import { until } from '../support/until.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import type { ScriptedUpstream } from '../support/upstream.ts'
+import { chatAnswer } from '../service/streams.ts'
+import { receiver, secret } from './receiver.ts'
+import type { Receiver } from './receiver.ts'
+
+describe('causes of notifications', function () {
+  this.timeout(120_000)
+  let folder: string
+  let upstream: ScriptedUpstream
+  let ops: Receiver
+  let gateway: AdminGateway
+  const start = async () => {
+    gateway = await startAdmin({
+      folder,
+      database: `sqlite:${join(folder, 'sluice.db')}`,
+      server_config: { notifications: { hold: '0s', to: [{ name: 'ops', url: ops.url, secret }] } },
+      providers: [
+        { name: 'far', type: 'compatible', base_url: upstream.url, api_keys: ['sk-one-key', 'sk-other-key'] },
+      ],
+      models: [{ name: 'm', provider: 'far', pricing: { input: 1, output: 1 } }],
+    })
+  }
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-causes-'))
+    upstream = await scriptedUpstream()
+    ops = await receiver()
+  })
+  afterEach(async () => {
+    await gateway.close()
+    await upstream.close()
+    await ops.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const ask = () =>
+    gateway
+      .post('/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'Hello' }] })
+      .then((answer) => answer.text().then(() => answer.status))
+  const begun = (cause: string) => ops.of(cause).filter(({ state }) => state === 'begin')
+
+  it('say that all keys of a provider rest, and not that one does', async () => {
+    await start()
+    const limited = { status: 429, headers: { 'retry-after': '600' }, body: { error: { message: 'slow down' } } }
+    upstream.answer(limited, { body: chatAnswer }, limited)
+    expect(await ask()).to.equal(200)
+    const { body } = await gateway.asAdmin('GET /api/notifications')
+    expect(body['open']).to.deep.equal([])
+    await ask()
+    await until(() => begun('provider_keys').length === 1)
+    const [notice] = begun('provider_keys')
+    expect(notice?.facts).to.deep.include({ provider: 'far', keys: 2 })
+    expect(Date.parse(String(notice?.facts['until']))).to.be.above(Date.now())
+    expect(JSON.stringify(ops.received.map(({ text }) => text))).not.to.match(/sk-one|sk-other|slow down/)
+  })
+
+  it('say that rows of the log are lost', async () => {
+    await start()
+    const database = new Database(join(folder, 'sluice.db'))
+    database.exec("create trigger refuse before insert on requests begin select raise(abort, 'no'); end")
+    database.close()
+    upstream.answer({ body: chatAnswer })
+    expect(await ask()).to.equal(200)
+    await until(() => begun('rows_lost').length === 1)
+    expect(begun('rows_lost')[0]?.facts).to.deep.equal({ host: hostname(), rows: 1, process: hostname() })
+  })
+
+  it('say that charges wait for the database, and that they are written', async () => {
+    await start()
+    const database = new Database(join(folder, 'sluice.db'))
+    try {
+      database.exec('begin exclusive')
+      upstream.answer({ body: chatAnswer })
+      expect(await ask()).to.equal(200)
+      await until(() => begun('charges_waiting').length === 1)
+      expect(begun('charges_waiting')[0]?.facts).to.deep.include({ host: hostname() })
+    } finally {
+      database.close()
+    }
+    await until(() => ops.of('charges_waiting').some(({ state }) => state === 'end'))
+  })
+
+  it('say that the disk is almost full', async () => {
+    const { statfs } = fileSystem
+    fileSystem.statfs = (() => Promise.resolve({ blocks: 1_000, bavail: 49, bsize: 4_096 })) as never
+    syncBuiltinESMExports()
+    try {
+      await start()
+      await until(() => begun('disk_low').length === 1)
+    } finally {
+      fileSystem.statfs = statfs
+      syncBuiltinESMExports()
+    }
+    const facts = { host: hostname(), free_bytes: 200_704, free_share: 0.049 }
+    expect(begun('disk_low')[0]?.facts).to.deep.include(facts)
+    expect(fullDisk({ blocks: 1_000, bavail: 50, bsize: 4_096 })).to.deep.equal([])
+    expect(fullDisk({ blocks: 0, bavail: 0, bsize: 4_096 })).to.deep.equal([])
+  })
+})
+
+describe('a cause', () => {
+  const cause: Cause = { cause: 'circuit', key: 'circuit far', subject: 'far', facts: {}, path: '/providers/far' }
+  const saying = { hold: 30_000, repeat: 3_600_000 }
+  const said = (causes: Causes, at: number, open: readonly Cause[] = [cause]) =>
+    causes.step(open, at, saying).map(({ state, since }) => [state, since])
+
+  it('that is shorter than the settings say is not said, and neither is its end', () => {
+    const causes = new Causes()
+    expect(said(causes, 0)).to.deep.equal([])
+    expect(said(causes, 29_999)).to.deep.equal([])
+    expect(said(causes, 30_000, [])).to.deep.equal([])
+    // The next one begins anew.
+    expect(said(causes, 31_000)).to.deep.equal([])
+    expect(said(causes, 60_999)).to.deep.equal([])
+    expect(said(causes, 61_000)).to.deep.equal([['begin', 31_000]])
+  })
+
+  it('that lasts is said again after a while, and its end at once', () => {
+    const causes = new Causes()
+    said(causes, 0)
+    expect(said(causes, 30_000)).to.deep.equal([['begin', 0]])
+    expect(said(causes, 3_629_999)).to.deep.equal([])
+    expect(said(causes, 3_630_000)).to.deep.equal([['still', 0]])
+    expect(said(causes, 3_630_001, [])).to.deep.equal([['end', 0]])
+    expect(said(causes, 3_630_002, [])).to.deep.equal([])
+  })
+})
