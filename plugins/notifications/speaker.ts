@@ -15,7 +15,7 @@ const current = 600_000
 interface Parts {
   readonly kept: Kept
   readonly sources: Pick<Sources, 'read'>
-  readonly targets: Pick<Targets, 'namesFor' | 'queue'>
+  readonly targets: Pick<Targets, 'namesFor' | 'queue' | 'restore' | 'forget'>
   /** How this process is called where it speaks for itself. */
   readonly name: string
 }
@@ -111,6 +111,7 @@ export class Speaker {
   async #turn(leads: boolean): Promise<void> {
     if (leads && !this.#leads) await this.#takeOver(this.#shared, all)
     if (!leads) this.#shared.clear()
+    if (!leads && this.#leads) this.#parts.targets.forget()
     this.#leads = leads
   }
 
@@ -127,6 +128,7 @@ export class Speaker {
   async #takeOver(causes: Causes, speaker: string): Promise<void> {
     const now = Date.now()
     causes.restore(await this.#parts.kept.open(speaker), now)
+    this.#parts.targets.restore(await this.#parts.kept.targets())
     for (const [notice, target] of await this.#parts.kept.waiting(speaker, now - current))
       this.#parts.targets.queue(notice, target)
   }

@@ -7,10 +7,11 @@ import { postOf } from './body.ts'
 import type { Notice } from './cause.ts'
 import type { Kept } from './kept.ts'
 import type { Target } from './settings.ts'
+import type { TargetsTable } from './table.ts'
 
 /** Milliseconds that a target may take, and after which a post is tried again: ten minutes in all. */
 const limit = 10_000
-const again = [1_000, 10_000, 60_000, 180_000, 300_000]
+const again = [1_000, 10_000, 60_000, 180_000, 349_000]
 /** A wait is shorter or longer by up to this share, so that what failed together does not come back together. */
 const jitter = 0.08
 /** Milliseconds after which a target that fails is told in health reports. */
@@ -19,6 +20,19 @@ const longFailing = 3_600_000
 const leaving = 3_000
 /** Most notices that wait for one target; beyond, the oldest is given up. */
 const mostWaiting = 1_000
+
+/** The time that posts go by. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Resolves after so many milliseconds; rejects when the signal is aborted. */
+  pause(milliseconds: number, signal: AbortSignal): Promise<unknown>
+}
+
+const realClock: Clock = {
+  now: () => Date.now(),
+  pause: (milliseconds, signal) => pause(milliseconds, undefined, { signal, ref: false }),
+}
 
 /** How a post went. */
 export interface Outcome {
@@ -49,10 +63,18 @@ export class Targets {
   #targets: readonly Target[] = []
   #address = ''
   #agent: Agent | undefined
+  readonly #clock: Clock
 
-  constructor(host: Pick<ServiceHost, 'log' | 'version'>, kept: Pick<Kept, 'delivered' | 'tried'>) {
+  constructor(host: Pick<ServiceHost, 'log' | 'version'>, kept: Pick<Kept, 'delivered' | 'tried'>, clock = realClock) {
     this.#host = host
     this.#kept = kept
+    this.#clock = clock
+  }
+
+  /** Takes over how targets did for whoever told them before. */
+  restore(known: readonly TargetsTable[]): void {
+    for (const { name, failing_since: failingSince, problem } of known)
+      if (this.#find(name) && !this.#states.has(name)) this.#states.set(name, { failingSince, problem })
   }
 
   /** @param address where clients reach the gateway */
@@ -60,6 +82,11 @@ export class Targets {
     this.#targets = targets
     this.#address = address
     for (const name of this.#states.keys()) if (!this.#find(name)) this.#states.delete(name)
+  }
+
+  /** Another process tells them from now on, and knows how they do. */
+  forget(): void {
+    this.#states.clear()
   }
 
   /** The names of the targets that are told of a cause. */
@@ -71,7 +98,7 @@ export class Targets {
 
   /** The name of a target that has failed for long; undefined: none has. */
   get failing(): string | undefined {
-    const border = Date.now() - longFailing
+    const border = this.#clock.now() - longFailing
     for (const [name, { failingSince }] of this.#states) if ((failingSince ?? Infinity) <= border) return name
     return undefined
   }
@@ -142,7 +169,7 @@ export class Targets {
       if (state !== 'waiting' || wait === undefined) return
       const drawn = wait * (1 - jitter + 2 * jitter * Math.random())
       const signal = AbortSignal.any([this.#stop.signal, givenUp])
-      await pause(drawn, undefined, { signal, ref: false }).catch((error: unknown) => {
+      await this.#clock.pause(drawn, signal).catch((error: unknown) => {
         if (!givenUp.aborted) throw error
       })
     }
@@ -184,7 +211,7 @@ export class Targets {
   /** Notes how a target does. */
   async #told(name: string, { delivered, problem }: Outcome): Promise<void> {
     const before = this.#states.get(name)?.failingSince ?? null
-    const now = Date.now()
+    const now = this.#clock.now()
     const failingSince = delivered ? null : (before ?? now)
     this.#states.set(name, { failingSince, problem })
     if (before === null && failingSince !== null)

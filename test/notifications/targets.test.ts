@@ -1,12 +1,18 @@
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import type { Notice } from '../../plugins/notifications/cause.ts'
 import type { Target } from '../../plugins/notifications/settings.ts'
 import type { DeliveriesTable } from '../../plugins/notifications/table.ts'
 import { Targets } from '../../plugins/notifications/targets.ts'
+import { askAt, startAdmin } from '../support/admin.ts'
+import { startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { receiver, secret } from './receiver.ts'
 
@@ -68,6 +74,106 @@ describe('targets of notifications', () => {
       for (const socket of open) socket.destroy()
       silent.close()
       await ops.close()
+    }
+  })
+
+  it('that take nothing are given up after five more tries within about ten minutes, and told after an hour', async () => {
+    const ops = await receiver()
+    const noted: DeliveriesTable[] = []
+    const kept = {
+      delivered: (what: Omit<DeliveriesTable, 'at'>) => Promise.resolve(void noted.push({ ...what, at: 0 })),
+      tried: () => Promise.resolve(),
+    }
+    const [begin, hour] = [1_000_000, 3_600_000]
+    let now = begin
+    const pauses: number[] = []
+    const clock = {
+      now: () => now,
+      pause(milliseconds: number) {
+        pauses.push(milliseconds)
+        now += milliseconds
+        return Promise.resolve()
+      },
+    }
+    const targets = new Targets({ log: pino({ level: 'silent' }), version: '1.0.0' }, kept, clock)
+    try {
+      targets.follow([{ name: 'ops', url: ops.url, secret, form: 'standard', causes: ['all'] }], 'http://gateway')
+      ops.answer(...Array.from({ length: 6 }, () => 500))
+      targets.queue(noticeOf(1), 'ops')
+      // What follows of the same cause waits until it is known what became of this one.
+      targets.queue({ ...noticeOf(1), message: 'msg_end', state: 'end' }, 'ops')
+      await until(() => noted.some(({ message, state }) => message === 'msg_end' && state === 'delivered'))
+      const first = noted.filter(({ message }) => message === 'msg_1')
+      expect(first.map(({ state, attempts, status }) => [state, attempts, status])).to.deep.equal([
+        ...[1, 2, 3, 4, 5].map((attempts) => ['waiting', attempts, 500]),
+        ['given_up', 6, 500],
+      ])
+      expect(new Set(ops.received.slice(0, 6).map(({ headers }) => headers['webhook-id'])).size).to.equal(1)
+      expect(ops.received).to.have.length(7)
+      expect(pauses).to.have.length(5)
+      const minutes = pauses.reduce((sum, one) => sum + one, 0) / 60_000
+      expect(minutes).to.be.within(10 * 0.92, 10 * 1.08)
+      // It has failed since the first try, until one is taken.
+      ops.answer(500, 204)
+      now = begin
+      targets.queue(noticeOf(2), 'ops')
+      await until(() => pauses.length === 6)
+      expect(targets.failing).to.equal(undefined)
+      await until(() => noted.some(({ message, state }) => message === 'msg_2' && state === 'delivered'))
+      targets.restore([{ name: 'gone', failing_since: begin, tried_at: begin, problem: null }])
+      now = begin + hour
+      expect(targets.failing).to.equal(undefined)
+      targets.forget()
+      targets.restore([{ name: 'ops', failing_since: begin + 1, tried_at: begin + 1, problem: 'no' }])
+      expect(targets.failing).to.equal(undefined)
+      now = begin + hour + 1
+      expect(targets.failing).to.equal('ops')
+      ops.answer(204)
+      targets.queue(noticeOf(3), 'ops')
+      await until(() => targets.failing === undefined)
+    } finally {
+      await targets.close()
+      await ops.close()
+    }
+  })
+
+  it('that have not been reached for an hour make health degraded, and are in the strip, also after a restart', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-targets-'))
+    const ops = await receiver()
+    const given = {
+      folder,
+      database: `sqlite:${join(folder, 'sluice.db')}`,
+      server_config: { notifications: { hold: '0s', to: [{ name: 'ops', url: ops.url, secret }] } },
+    }
+    const first = await startAdmin(given)
+    const { token } = first.admin
+    await first.close()
+    const file = new Database(join(folder, 'sluice.db'))
+    const since = Date.now() - 3_600_000
+    const row = file.prepare(
+      'insert into notifications_targets (name, failing_since, tried_at, problem) values (?,?,?,?)',
+    )
+    row.run('ops', since, since, 'it answered with status 500')
+    file.close()
+    const gateway = await startGateway(given)
+    try {
+      const health = async () =>
+        (await (await fetch(`${gateway.url}/api/health`)).json()) as { readonly degraded: readonly string[] }
+      await until(async () => (await health()).degraded.includes('notifications'))
+      const asAdmin = askAt(gateway.url, token)
+      // The strip of the console reads these.
+      const { body } = await asAdmin('GET /api/notifications')
+      expect((body['targets'] as object[])[0]).to.include({
+        name: 'ops',
+        failing_since: new Date(since).toISOString(),
+        problem: 'it answered with status 500',
+      })
+      expect((await asAdmin('POST /api/notifications/test', { to: 'ops' })).body).to.include({ delivered: true })
+      await until(async () => !(await health()).degraded.includes('notifications'))
+    } finally {
+      await gateway.close()
+      await ops.close()
+      await rm(folder, { recursive: true, force: true })
     }
   })
 })
