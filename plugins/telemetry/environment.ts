@@ -26,6 +26,15 @@ export interface Sampling {
   readonly ratio: number
 }
 
+/** A file of certificates that a variable names, and the signal that is sent with it. */
+export interface CertificateFile {
+  readonly variable: string
+  readonly path: string
+  readonly signal: Signal
+  /** Whether it says which collectors are trusted; otherwise it says who the gateway is. */
+  readonly isTrusted: boolean
+}
+
 /** What OpenTelemetry's variables say, with its defaults for what they leave out. */
 export interface TelemetryEnvironment {
   /** `asks`: whether there are traces if the settings leave it open. Console: to standard output. */
@@ -51,6 +60,7 @@ export interface TelemetryEnvironment {
   readonly valueLength: number
   readonly serviceName: string
   readonly resource: Readonly<Record<string, string>>
+  readonly certificates: readonly CertificateFile[]
   /** The signals that are off, because of a value that cannot be used, each with a sentence. */
   readonly broken: ReadonlyMap<Signal, string>
   /** Settings that variables decide, and what is wrong with them. */
@@ -114,6 +124,7 @@ function read(from: VariableReader): TelemetryEnvironment {
     batch: batchIn(from),
     valueLength: from.number('OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT', { least: 0, usual: Infinity }, ['traces']),
     ...resourceIn(from),
+    certificates: (['traces', 'metrics'] as const).flatMap((signal) => certificatesOf(from, signal)),
     broken: from.broken,
     said: { decides, mistakes: from.mistakes },
   }
@@ -139,11 +150,21 @@ function hasEndpoint(from: VariableReader, signal?: 'TRACES' | 'METRICS'): boole
 }
 
 /** A variable of one signal counts before the one that both have. */
+function variableOf(from: VariableReader, signal: Signal, word: string): string {
+  const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${word}`
+  return from.text(own) === undefined ? `OTEL_EXPORTER_OTLP_${word}` : own
+}
+
+function certificatesOf(from: VariableReader, signal: Signal): readonly CertificateFile[] {
+  return ['CERTIFICATE', 'CLIENT_CERTIFICATE'].flatMap((word) => {
+    const variable = variableOf(from, signal, word)
+    const path = from.text(variable)
+    return path === undefined ? [] : [{ variable, path, signal, isTrusted: word === 'CERTIFICATE' }]
+  })
+}
+
 function sendingOf(from: VariableReader, signal: Signal): Sending {
-  const named = (word: string) => {
-    const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${word}`
-    return from.text(own) === undefined ? `OTEL_EXPORTER_OTLP_${word}` : own
-  }
+  const named = (word: string) => variableOf(from, signal, word)
   const file = (word: string) => {
     const variable = named(word)
     const path = from.text(variable)

@@ -4,6 +4,7 @@ import type { Services } from '../../engine/index.ts'
 import { providersIn } from './call-span.ts'
 import { ConventionMetrics } from './convention-metrics.ts'
 import { Delivery } from './delivery.ts'
+import { endingCertificates } from './ending-certificates.ts'
 import { readEnvironment } from './environment.ts'
 import type { TelemetryEnvironment } from './environment.ts'
 import { placesIn } from './gateway-metrics.ts'
@@ -36,7 +37,7 @@ export default defineService({
   name: 'telemetry',
   summary: "OpenTelemetry's variables, and whether collectors take what is sent.",
   section: 'telemetry',
-  uses: ['metrics'],
+  uses: ['metrics', 'notifications'],
   variables: (environment) => readEnvironment(environment).said,
   open(host) {
     const environment = readEnvironment(host.environment)
@@ -76,13 +77,18 @@ export default defineService({
       pushing = isOn ? opening(told) : undefined
       await (await before)?.close(limit)
     }
+    /** Those of signals that are sent; both signals may have the same. */
+    const certificates = () => {
+      const used = environment.certificates.filter(({ signal }) => asked.has(signal))
+      return [...new Map(used.map((file) => [file.variable, file])).values()]
+    }
     let stop: (limit: number) => Promise<void> = () => Promise.resolve()
     const reasonOf = (signal: Signal) => {
       if (!asked.has(signal)) return undefined
       return environment.broken.get(signal) ?? (failed.has(signal) ? 'they cannot be sent' : undefined)
     }
     return {
-      configure(_settings, { metrics }, { records, catalog }) {
+      configure(_settings, { metrics, notifications }, { records, catalog }) {
         const isAsked = metrics.enabled && environment.metrics.pushes
         const view: Telemetry = {
           environment,
@@ -103,6 +109,7 @@ export default defineService({
           live() {
             measure(metrics, deliveries)
             view.asks('metrics', isAsked)
+            notifications.watch('certificates', { every: looks, read: () => endingCertificates(certificates()) })
             conventions.follow(records, mostValues)
             measured.follow(providersIn(records), placesIn(catalog.models))
             stop = (limit) => push(false, metrics, limit)
@@ -127,6 +134,8 @@ export default defineService({
 
 /** Milliseconds that a process which ends has for its last metrics. */
 const flushing = 5_000
+/** Milliseconds between two looks at files of certificates. */
+const looks = 60_000
 /** Most values of a label that has no table. */
 const mostValues = 1_000
 

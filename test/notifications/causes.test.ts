@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import fileSystem from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { hostname, tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { expect } from 'chai'
 import type { Cause } from '../../plugins/notifications/cause.ts'
 import { Causes } from '../../plugins/notifications/causes.ts'
 import { fullDisk } from '../../plugins/notifications/own-causes.ts'
+import { endingCertificates } from '../../plugins/telemetry/ending-certificates.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { until } from '../support/until.ts'
@@ -108,6 +109,70 @@ describe('causes of notifications', function () {
     expect(begun('disk_low')[0]?.facts).to.deep.include(facts)
     expect(fullDisk({ blocks: 1_000, bavail: 50, bsize: 4_096 })).to.deep.equal([])
     expect(fullDisk({ blocks: 0, bavail: 0, bsize: 4_096 })).to.deep.equal([])
+  })
+})
+
+describe('certificates with which telemetry is sent', () => {
+  const file = (name: string) => join(import.meta.dirname, 'certificates', name)
+  const [ended, far] = [file('ended-2020.pem'), file('ends-2119.pem')]
+  const end = Date.UTC(2020, 0, 1)
+  const days = 86_400_000
+  const told = async (path: string, now: number, isTrusted = false) => {
+    const files = [{ variable: 'THE_VARIABLE', path, signal: 'traces' as const, isTrusted }]
+    return (await endingCertificates(files, now)).map(({ subject }) => subject.replace(hostname(), 'host'))
+  }
+
+  it('are told 14 days before their end, and after it', async () => {
+    expect(await told(ended, end - 14 * days - 1)).to.deep.equal([])
+    const words = (verb: string) => `The certificate of THE_VARIABLE on host ${verb} at 2020-01-01T00:00:00.000Z`
+    expect(await told(ended, end - 14 * days)).to.deep.equal([words('ends')])
+    expect(await told(ended, end)).to.deep.equal([words('ended')])
+    expect(await told(far, end)).to.deep.equal([])
+  })
+
+  it('count with the first end of a chain, and with the last one of those that are trusted', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-certificates-'))
+    try {
+      const both = join(folder, 'both.pem')
+      await writeFile(both, `${await readFile(far, 'utf8')}${await readFile(ended, 'utf8')}`)
+      expect(await told(both, end)).to.have.length(1)
+      expect(await told(both, end, true)).to.deep.equal([])
+      await writeFile(both, 'no certificate')
+      expect(await told(both, end)).to.deep.equal([])
+      expect(await told(join(folder, 'none.pem'), end)).to.deep.equal([])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('are said to people, each once for both signals', async () => {
+    const ops = await receiver()
+    const gateway = await startAdmin({
+      environment: {
+        OTEL_TRACES_EXPORTER: 'otlp',
+        OTEL_METRICS_EXPORTER: 'otlp',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:9',
+        OTEL_EXPORTER_OTLP_CERTIFICATE: ended,
+        OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE: far,
+      },
+      server_config: {
+        notifications: { hold: '0s', to: [{ name: 'ops', url: ops.url, secret, causes: ['expires'] }] },
+      },
+    })
+    try {
+      await until(() => ops.received.length === 1)
+      expect(ops.received[0]?.body.facts).to.deep.include({
+        kind: 'certificate',
+        name: 'OTEL_EXPORTER_OTLP_CERTIFICATE',
+        host: hostname(),
+        expires_at: '2020-01-01T00:00:00.000Z',
+      })
+      const { body } = await gateway.asAdmin('GET /api/notifications')
+      expect((body['open'] as object[]).filter((one) => 'cause' in one && one.cause === 'expires')).to.have.length(1)
+    } finally {
+      await gateway.close()
+      await ops.close()
+    }
   })
 })
 
