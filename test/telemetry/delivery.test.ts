@@ -53,6 +53,27 @@ describe('spans on their way to a collector', () => {
     expect(collector.requests.length).to.be.at.most(4)
   })
 
+  it('cost no more than a queue of 2,048 and what is under way, if nobody says otherwise', async function () {
+    this.timeout(120_000)
+    collector.answer('nothing')
+    await start({
+      OTEL_BSP_SCHEDULE_DELAY: '1',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '600000',
+      OTEL_BSP_EXPORT_TIMEOUT: '600000',
+    })
+    const [requests, most, batch] = [1_500, 2_048, 512]
+    let left = requests
+    const asking = Array.from({ length: 16 }, async () => {
+      while (left-- > 0) expect(await ask()).to.equal(200)
+    })
+    await Promise.all(asking)
+    const lost = await dropped()
+    // Each has two spans.
+    expect(lost).to.be.within(2 * requests - most - batch, 2 * requests - most)
+    expect(await ask()).to.equal(200)
+    expect(await dropped()).to.equal((lost ?? 0) + 2)
+  })
+
   it('are lost when a collector refuses them, and arrive when it does not', async () => {
     collector.answer(400)
     await start({ OTEL_BSP_SCHEDULE_DELAY: '1' })

@@ -293,8 +293,18 @@ describe("OpenTelemetry's variables", () => {
     expect(some.some((url) => url.includes('/exporter-trace-otlp-http/'))).to.equal(false)
   })
 
+  it('have all modules loaded before the gateway listens, so that the first request waits for none', async function () {
+    this.timeout(300_000)
+    const all = await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '600000' }, false)
+    expect(all.some((url) => url.includes('/exporter-trace-otlp-proto/'))).to.equal(true)
+    expect(duringFirst).to.deep.equal([])
+  })
+
+  /** The modules of OpenTelemetry that were loaded while the first request was answered. */
+  let duringFirst: readonly string[] = []
+
   /** The modules of OpenTelemetry that a gateway loads to serve a request and to be scraped. */
-  async function loaded(environment: Environment): Promise<readonly string[]> {
+  async function loaded(environment: Environment, awaitsSpans = true): Promise<readonly string[]> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-modules-'))
     const watcher = `
       import { registerHooks } from 'node:module'
@@ -327,12 +337,14 @@ describe("OpenTelemetry's variables", () => {
       await serving.until(() => serving.out.some((line) => line.includes('"url"')))
       const { url } = Object.assign({}, ...serving.out.map((line) => JSON.parse(line) as object)) as { url: string }
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' }
+      const atStart = serving.error.length
       const asked = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) })
       expect([asked.status, (await asked.text()) !== '']).to.deep.equal([200, true])
+      duringFirst = serving.error.slice(atStart).filter((line) => line.startsWith('loaded '))
       const before = serving.error.filter((line) => line.startsWith('loaded '))
       const scraped = await fetch(`${url}/metrics`, { headers })
       expect(await scraped.text()).to.include('sluice_requests_total')
-      if (environment['OTEL_EXPORTER_OTLP_ENDPOINT']) await until(() => collector.spans.length > 0)
+      if (awaitsSpans && environment['OTEL_EXPORTER_OTLP_ENDPOINT']) await until(() => collector.spans.length > 0)
       serving.signal('SIGTERM')
       await serving.ended
       const after = serving.error.filter((line) => line.startsWith('loaded ') && !line.includes('/@opentelemetry/api/'))
