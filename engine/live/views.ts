@@ -65,8 +65,10 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const configured: { readonly service: AnyService; readonly view: Configured<unknown> }[] = []
   const diagnostics: Diagnostic[] = []
   const reject = rejecterOf(options.records, diagnostics)
-  const isDeclared: ServiceConfiguration['isDeclared'] = (record) =>
-    checkedRecord(options.records, record).given.stored === undefined
+  const isDeclared: ServiceConfiguration['isDeclared'] = (what) =>
+    typeof what === 'string'
+      ? options.sections.get(what)?.from === 'file'
+      : checkedRecord(options.records, what).given.stored === undefined
   if (services === undefined) return { ...nothing, of: unopenedViews(registry, settings) }
   const configuration = {
     version,

@@ -44,8 +44,8 @@ export interface ServiceConfiguration {
   readonly viewsOf: (names: readonly string[] | undefined) => Readonly<Record<string, unknown>>
   /** The records, including stored ones, with their secrets. Records that are off are left out. */
   readonly records: TypedRecords
-  /** Whether the file declares a record, so that the operator has written its addresses. */
-  readonly isDeclared: (record: Records[RecordName]) => boolean
+  /** Whether the file declares a record, or a section by its name, so that the operator has written its addresses. */
+  readonly isDeclared: (what: Records[RecordName] | string) => boolean
   /** Refuses the configuration because of a record: the path to the value, a code and a sentence become a finding. */
   readonly reject: (
     record: Records[RecordName],
