@@ -59,7 +59,7 @@ export default defineService({
     const speaker = new Speaker(host, { kept, sources, targets, name: hostname() })
     let timer: NodeJS.Timeout | undefined
     return {
-      configure({ to, budget_at: budgetAt, hold, repeat }, _views, { listen }) {
+      configure({ to, budget_at: budgetAt, hold, repeat }, _views, { listen, isDeclared }) {
         const view: Notifications = {
           targets: to,
           budgetAt,
@@ -74,7 +74,7 @@ export default defineService({
         return {
           view,
           live() {
-            targets.follow(to, addressOf(listen))
+            targets.follow(to, addressOf(listen), isDeclared('notifications') ? 'private' : 'public')
             speaker.follow({ hold: duration(hold), repeat: duration(repeat) })
             clearInterval(timer)
             // Nobody is told of anything, so nothing is looked at but when somebody asks.

@@ -48,6 +48,8 @@ interface State {
   problem: string | null
 }
 
+type Reach = 'public' | 'private'
+
 /** Posts notices to their targets: of one cause in their order, of several side by side. */
 export class Targets {
   readonly #host: Pick<ServiceHost, 'log' | 'version'>
@@ -62,6 +64,7 @@ export class Targets {
   readonly #cut = new AbortController()
   #targets: readonly Target[] = []
   #address = ''
+  #reach: Reach = 'public'
   #agent: Agent | undefined
   readonly #clock: Clock
 
@@ -77,10 +80,14 @@ export class Targets {
       if (this.#find(name) && !this.#states.has(name)) this.#states.set(name, { failingSince, problem })
   }
 
-  /** @param address where clients reach the gateway */
-  follow(targets: readonly Target[], address: string): void {
+  /**
+   * @param address where clients reach the gateway
+   * @param reach where posts may go: what the file declares may go to private networks
+   */
+  follow(targets: readonly Target[], address: string, reach: Reach): void {
     this.#targets = targets
     this.#address = address
+    this.#reach = reach
     for (const name of this.#states.keys()) if (!this.#find(name)) this.#states.delete(name)
   }
 
@@ -180,7 +187,7 @@ export class Targets {
       const { request } = await import('undici')
       const url = new URL(target.url)
       const literal = literalAddress(url)
-      if (literal !== undefined && !isWithin('private', literal))
+      if (literal !== undefined && !isWithin(this.#reach, literal))
         throw Object.assign(new Error(), { code: 'ERR_ADDRESS_NOT_ALLOWED' })
       const { body, headers } = postOf(notice, target, this.#address)
       const answer = await request(url, {
@@ -202,7 +209,7 @@ export class Targets {
   async #connections(): Promise<Agent> {
     const undici = await import('undici')
     return (this.#agent ??= new undici.Agent({
-      connect: { lookup: guardedLookup(lookup, 'private'), timeout: limit },
+      connect: { lookup: (...asked) => guardedLookup(lookup, this.#reach)(...asked), timeout: limit },
       pipelining: 0,
       maxHeaderSize: 16 * 1024,
     }))

@@ -1,8 +1,11 @@
+import dns from 'node:dns'
+import resolving from 'node:dns/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { expect } from 'chai'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { startGateway } from '../support/gateway.ts'
-import { secret } from './receiver.ts'
+import { receiver, secret } from './receiver.ts'
 
 const url = 'https://hooks.example/ops'
 const token = 'XxCanary0123456789abcdef'
@@ -48,6 +51,28 @@ describe('settings of notifications', () => {
         'https://10.0.0.1/?token=of-a-query',
       ])
         expect(await change([{ ...target, url: private_ }]), private_).to.include({ code: 'private_address' })
+    })
+
+    it('lead to no private address later either, whatever their host is called by then', async () => {
+      const ops = await receiver()
+      const names = { ...dns }
+      const promised = { ...resolving }
+      const { port } = new URL(ops.url)
+      try {
+        resolving.lookup = (() => Promise.resolve([{ address: '8.8.8.8', family: 4 }])) as never
+        dns.lookup = ((_name: string, _options: object, done: (error: null, all: object[]) => void) =>
+          done(null, [{ address: '127.0.0.1', family: 4 }])) as never
+        syncBuiltinESMExports()
+        expect((await change([{ ...target, url: `https://hook.test:${port}/` }])).status).to.equal(200)
+        const { body } = await gateway.asAdmin('POST /api/notifications/test', { to: 'ops' })
+        expect(body).to.include({ delivered: false, problem: 'its address is not allowed' })
+      } finally {
+        dns.lookup = names.lookup
+        resolving.lookup = promised.lookup
+        syncBuiltinESMExports()
+        await ops.close()
+      }
+      expect((await gateway.asAdmin('DELETE /api/config/server/notifications')).status).to.equal(204)
     })
 
     it('are stored without their secrets, which nobody is shown', async () => {

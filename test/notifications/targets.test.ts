@@ -52,6 +52,7 @@ describe('targets of notifications', () => {
           { name: 'ops', url: ops.url, ...common },
         ],
         'http://gateway',
+        'private',
       )
       // The first is said again behind the post that is under way.
       const again = { ...noticeOf(1), message: 'msg_again', state: 'end' as const }
@@ -97,7 +98,11 @@ describe('targets of notifications', () => {
     }
     const targets = new Targets({ log: pino({ level: 'silent' }), version: '1.0.0' }, kept, clock)
     try {
-      targets.follow([{ name: 'ops', url: ops.url, secret, form: 'standard', causes: ['all'] }], 'http://gateway')
+      targets.follow(
+        [{ name: 'ops', url: ops.url, secret, form: 'standard', causes: ['all'] }],
+        'http://gateway',
+        'private',
+      )
       ops.answer(...Array.from({ length: 6 }, () => 500))
       targets.queue(noticeOf(1), 'ops')
       // What follows of the same cause waits until it is known what became of this one.
