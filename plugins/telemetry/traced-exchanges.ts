@@ -78,6 +78,8 @@ export class TracedExchanges {
   readonly #begun = new Map<ToldExchange, Running>()
   /** By id. A job has the id of the request that began it, and may begin before that is over. */
   readonly #running = new Map<string, Running>()
+  /** Those that a client began and that have not been answered yet, by id: a job is never answered. */
+  readonly #asked = new Map<string, Running>()
   readonly #calls = new Map<ToldCall, Calling>()
 
   constructor(tracing: Tracing, settings: SpanSettings) {
@@ -95,6 +97,7 @@ export class TracedExchanges {
   forget(): void {
     this.#begun.clear()
     this.#running.clear()
+    this.#asked.clear()
     this.#calls.clear()
   }
 
@@ -122,14 +125,15 @@ export class TracedExchanges {
     }
     this.#begun.set(message, running)
     this.#running.set(id, running)
+    if (isRequest(message)) this.#asked.set(id, running)
     if (protocol === 'mcp' && isRequest(message)) return
     this.#begin(running, nameOfExchange(message), message.trace)
   }
 
   /** An exchange is about to answer: only now its request can be read. */
   replies({ scope, slots: { ingress } }: ToldReply): void {
-    const running = this.#running.get(scope.id)
-    if (running === undefined || ingress === undefined || !isRequest(running.message)) return
+    const running = this.#asked.get(scope.id)
+    if (running === undefined || ingress === undefined) return
     running.request = requestAttributes(ingress, this.#settings.request, this.#settings.scrub)
   }
 
@@ -170,6 +174,7 @@ export class TracedExchanges {
     this.#begun.delete(exchange)
     running.isOver = true
     if (this.#running.get(exchange.id) === running) this.#running.delete(exchange.id)
+    if (isRequest(exchange)) this.#asked.delete(exchange.id)
     this.#contextOf(running)
     const { span } = running
     if (span === undefined) return
