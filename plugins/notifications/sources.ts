@@ -1,4 +1,5 @@
 import type { ServiceHost } from '../../engine/index.ts'
+import { mapTexts } from '../../engine/kit.ts'
 import type { Cause } from './cause.ts'
 import type { OpenCause } from './causes.ts'
 
@@ -57,8 +58,7 @@ export class Sources {
   /** Names come from people, so that one may hold a secret by mistake. */
   #clean({ subject, facts, ...cause }: Cause): Cause {
     const scrub = (text: string) => this.#host.scrub(text).slice(0, longest)
-    const clean = Object.entries(facts).map(([name, value]) => [name, typeof value === 'string' ? scrub(value) : value])
-    return { ...cause, subject: scrub(subject), facts: Object.fromEntries(clean) as Cause['facts'] }
+    return { ...cause, subject: scrub(subject), facts: mapTexts(facts, scrub) as Cause['facts'] }
   }
 }
 

@@ -5,9 +5,11 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect } from 'chai'
+import { pino } from 'pino'
 import type { Cause } from '../../plugins/notifications/cause.ts'
 import { Causes } from '../../plugins/notifications/causes.ts'
 import { fullDisk } from '../../plugins/notifications/own-causes.ts'
+import { Sources } from '../../plugins/notifications/sources.ts'
 import { endingCertificates } from '../../plugins/telemetry/ending-certificates.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
@@ -173,6 +175,20 @@ describe('certificates with which telemetry is sent', () => {
       await gateway.close()
       await ops.close()
     }
+  })
+})
+
+describe('a cause that another room sees', () => {
+  it('has no secret that somebody gave as a name, wherever in its facts', async () => {
+    const scrub = (text: string) => text.replaceAll('canary', '[redacted]')
+    const sources = new Sources({ log: pino({ level: 'silent' }), scrub })
+    const facts = { name: 'canary', rows: 3, places: ['a canary', { at: 'canary' }] }
+    sources.watch('acme', { read: () => [{ cause: 'circuit', key: 'k', subject: 'canary', facts, path: '/' }] })
+    const [seen] = await sources.read([])
+    expect(seen).to.deep.include({
+      subject: '[redacted]',
+      facts: { name: '[redacted]', rows: 3, places: ['a [redacted]', { at: '[redacted]' }] },
+    })
   })
 })
 
