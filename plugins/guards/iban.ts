@@ -1,4 +1,4 @@
-import { among } from './runs.ts'
+import { among, isAmong, runBefore } from './runs.ts'
 import type { Place } from './runs.ts'
 
 /** Lengths of the IBAN by country (the registry of ISO 13616). */
@@ -14,17 +14,19 @@ const lengths = new Map(
 )
 
 /** Numbers of accounts with a right checksum (ISO 13616, mod 97), plain or in groups of four. */
-export function* findIbans(text: string): Generator<Place> {
-  for (let at = 0; at + 15 <= text.length; at++) {
+export function* findIbans(text: string, numbers: readonly number[]): Generator<Place> {
+  let after = 0
+  for (const digits of numbers) {
     // The two digits after the country are rarer than the letters before them.
-    if (!among.digit(text.charCodeAt(at + 2)) || !among.digit(text.charCodeAt(at + 3))) continue
-    if (!among.letter(text.charCodeAt(at)) || among.alphanumeric(text.charCodeAt(at - 1))) continue
-    const length = lengths.get(text.slice(at, at + 2).toUpperCase())
-    const end = length === undefined ? undefined : endOf(text, at, length)
-    if (end === undefined || among.alphanumeric(text.charCodeAt(end))) continue
-    if (remainder(text.slice(at, end).replaceAll(' ', '').toUpperCase()) !== 1) continue
-    yield { start: at, end, entity: 'iban' }
-    at = end
+    const start = digits - 2
+    if (start < after || !isAmong(text.charCodeAt(digits + 1), among.digit)) continue
+    if (runBefore(text, digits, among.letter, 3) !== start || isAmong(text.charCodeAt(start - 1), among.digit)) continue
+    const length = lengths.get(text.slice(start, digits).toUpperCase())
+    const end = length === undefined ? undefined : endOf(text, start, length)
+    if (end === undefined || isAmong(text.charCodeAt(end), among.alphanumeric)) continue
+    if (remainder(text.slice(start, end).replaceAll(' ', '').toUpperCase()) !== 1) continue
+    yield { start, end, entity: 'iban' }
+    after = end + 1
   }
 }
 
@@ -32,7 +34,7 @@ export function* findIbans(text: string): Generator<Place> {
 function endOf(text: string, from: number, length: number): number | undefined {
   let at = from
   for (let count = 0; count < length; at++) {
-    if (among.alphanumeric(text.charCodeAt(at))) count++
+    if (isAmong(text.charCodeAt(at), among.alphanumeric)) count++
     else if (text[at] !== ' ' || text[at - 1] === ' ') return undefined
   }
   return at

@@ -1,7 +1,10 @@
-import { among, runAfter } from './runs.ts'
-import type { Among, Place } from './runs.ts'
+import { among, isAmong } from './runs.ts'
+import type { Place } from './runs.ts'
 
-const ofNumber: Among = (code) => among.digit(code) || ' ()-./'.includes(String.fromCharCode(code))
+const ofNumber = among.with(among.digit, ' ()-./')
+
+/** What no number follows at once, so that it is no part of something longer. */
+const ofLonger = among.with(among.alphanumeric, '.-+/:')
 
 /** Most characters of a number as it is written. */
 const most = 30
@@ -10,30 +13,40 @@ const most = 30
  * Numbers of telephones: with a plus and the code of a country (E.164), or national ones with separators, such as
  * `(030) 123-4567`, `030/1234567` and `212-555-0123`. Digits alone may be anything.
  */
-export function* findPhones(text: string): Generator<Place> {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    const isBegin = among.digit(code) || code === 43 || code === 40
-    if (!isBegin || among.alphanumeric(text.charCodeAt(at - 1)) || '.-+/:'.includes(text[at - 1] ?? ' ')) continue
-    const end = endOf(text, at)
-    const written = text.slice(at, end)
-    const isWhole = !among.alphanumeric(text.charCodeAt(end))
-    // Groups of a longer number, such as that of an account, are none.
-    const goesOn = text[at - 1] === ' ' && among.digit(text.charCodeAt(at - 2))
-    if (isWhole && (isInternational(written) || (!goesOn && isNational(written)))) {
-      yield { start: at, end, entity: 'phone' }
-      at = end
-    } else if (among.digit(code)) at = runAfter(text, at, among.digit) - 1
+export function* findPhones(text: string, numbers: readonly number[]): Generator<Place> {
+  let after = 0
+  for (const digits of numbers) {
+    const before = text[digits - 1]
+    const starts = before === '+' || before === '(' ? [digits - 1, digits] : [digits]
+    for (const start of starts) {
+      if (start < after || isAmong(text.charCodeAt(start - 1), ofLonger)) continue
+      const end = endOf(text, start)
+      if (end - start < 7 || isAmong(text.charCodeAt(end), among.alphanumeric)) continue
+      const written = text.slice(start, end)
+      // Groups of a longer number, such as that of an account, are none.
+      const goesOn = text[start - 1] === ' ' && isAmong(text.charCodeAt(start - 2), among.digit)
+      if (!isInternational(written) && (goesOn || !isNational(written))) continue
+      yield { start, end, entity: 'phone' }
+      after = end + 1
+    }
   }
 }
 
-/** Index after a number: its last digit. */
+/** Index after a number: its last digit before a line ends, or two spaces follow each other. */
 function endOf(text: string, from: number): number {
-  const run = runAfter(text, text[from] === '+' ? from + 1 : from, ofNumber, most)
-  let end = run
-  while (end > from && !among.digit(text.charCodeAt(end - 1))) end--
-  const lines = text.slice(from, end).search(/ {2}|\n/)
-  return lines === -1 ? end : from + lines
+  const start = text[from] === '+' ? from + 1 : from
+  const last = Math.min(text.length, start + most)
+  let end = from
+  let gap = -1
+  for (let at = start; at < last; at++) {
+    const code = text.charCodeAt(at)
+    if (!isAmong(code, ofNumber)) break
+    if (isAmong(code, among.digit)) {
+      if (gap !== -1) return gap
+      end = at + 1
+    } else if (gap === -1 && code === 32 && text.charCodeAt(at + 1) === 32) gap = at
+  }
+  return end
 }
 
 function digitsIn(written: string): number {
@@ -41,14 +54,19 @@ function digitsIn(written: string): number {
 }
 
 function isInternational(written: string): boolean {
+  if (!/^\+[1-9]/.test(written)) return false
   const digits = digitsIn(written)
-  return /^\+[1-9]/.test(written) && digits >= 7 && digits <= 15
+  return digits >= 7 && digits <= 15
 }
 
+const national = [
+  /^\(?[2-9]\d{2}\)?[ .-][2-9]\d{2}[ .-]\d{4}$/,
+  /^\([2-9]\d{2}\) ?[2-9]\d{2}[ .-]\d{4}$/,
+  /^(\(0[1-9]\d{0,4}\) ?|0[1-9]\d{1,4}[ /-])\d[\d -]{3,12}$/,
+]
+
 function isNational(written: string): boolean {
+  if (!national.some((form) => form.test(written))) return false
   const digits = digitsIn(written)
-  if (digits < 7 || digits > 12) return false
-  if (/^\(?[2-9]\d{2}\)?[ .-][2-9]\d{2}[ .-]\d{4}$/.test(written)) return true
-  if (/^\([2-9]\d{2}\) ?[2-9]\d{2}[ .-]\d{4}$/.test(written)) return true
-  return /^(\(0[1-9]\d{0,4}\) ?|0[1-9]\d{1,4}[ /-])\d[\d -]{3,12}$/.test(written)
+  return digits >= 7 && digits <= 12
 }

@@ -1,7 +1,9 @@
 import { defineGuard } from '../../engine/index.ts'
 import { entitiesConfig, placesIn } from './entities.ts'
 import type { Finder } from './entities.ts'
-import { among, indexesOf, runAfter, runBefore } from './runs.ts'
+import { Marks } from './marks.ts'
+import type { Seen } from './marks.ts'
+import { among, indexesOf, isAmong, runAfter, runBefore } from './runs.ts'
 import type { Among, Place } from './runs.ts'
 
 const entities = ['api_key', 'private_key', 'jwt', 'aws', 'github', 'slack'] as const
@@ -15,9 +17,9 @@ interface Prefixed {
   readonly of?: Among
 }
 
-const upperOrDigit: Among = (code) => among.upper(code) || among.digit(code)
-const dotted: Among = (code) => among.token(code) || code === 46
-const base64: Among = (code) => among.alphanumeric(code) || code === 43 || code === 47 || code === 61
+const upperOrDigit = among.upper | among.digit
+const dotted = among.with(among.token, '.')
+const base64 = among.with(among.alphanumeric, '+/=')
 
 /** Prefixes of known vendors. Each is found where no letter or digit stands before it. */
 const prefixes: Readonly<Record<'api_key' | 'aws' | 'github' | 'slack', readonly Prefixed[]>> = {
@@ -43,7 +45,7 @@ const prefixes: Readonly<Record<'api_key' | 'aws' | 'github' | 'slack', readonly
     { prefix: 'shpat_', least: 32 },
     { prefix: 'dop_v1_', least: 60 },
     { prefix: 'dckr_pat_', least: 20 },
-    { prefix: 'ATATT3', least: 50, of: (code) => among.token(code) || code === 61 },
+    { prefix: 'ATATT3', least: 50, of: among.with(among.token, '=') },
     { prefix: 'lin_api_', least: 30 },
     { prefix: 'secret_', least: 40 },
     { prefix: 'ntn_', least: 40 },
@@ -59,17 +61,26 @@ const prefixes: Readonly<Record<'api_key' | 'aws' | 'github' | 'slack', readonly
       prefix,
       least: 10,
     })),
-    { prefix: 'hooks.slack.com/services/T', least: 20, of: (code) => among.alphanumeric(code) || code === 47 },
+    { prefix: 'hooks.slack.com/services/T', least: 20, of: among.with(among.alphanumeric, '/') },
   ],
 }
 
-const finders: Readonly<Record<Entity, Finder>> = {
+/** Words beside which a key may stand. */
+const words = ['key', 'token', 'secret', 'password', 'passwd', 'credential', 'bearer', 'schlüssel', 'passwort']
+
+const marks = new Marks([
+  ...Object.values(prefixes).flatMap((some) => some.map(({ prefix }) => prefix)),
+  ...words,
+  'aws',
+])
+
+const finders: Readonly<Record<Entity, Finder<Seen>>> = {
   api_key: { find: findKeys, longest: 192 },
   private_key: { find: findPrivateKeys, longest: 80 },
   jwt: { find: findTokens, longest: 256 },
   aws: { find: findAws, longest: 192 },
-  github: { find: (text) => prefixed(text, 'github'), longest: 96 },
-  slack: { find: (text) => prefixed(text, 'slack'), longest: 96 },
+  github: { find: (text, seen) => prefixed(text, seen, 'github'), longest: 96 },
+  slack: { find: (text, seen) => prefixed(text, seen, 'slack'), longest: 96 },
 }
 
 /** Finds keys, tokens and passwords of programs. */
@@ -80,16 +91,19 @@ export default defineGuard({
   longest: ({ entities: wanted }) => Math.max(...wanted.map((entity) => finders[entity].longest)),
   build({ entities: wanted }) {
     const looking = wanted.map((entity) => finders[entity])
-    return ({ texts }, { places }) => placesIn(texts, looking, places)
+    return ({ texts }, { places }) => placesIn(texts, looking, places, (text) => marks.in(text))
   },
 })
 
-function* prefixed(text: string, entity: keyof typeof prefixes): Generator<Place> {
+function* prefixed(text: string, seen: Seen, entity: keyof typeof prefixes): Generator<Place> {
   for (const { prefix, least, most = Infinity, of = among.token } of prefixes[entity]) {
+    const starts = seen.startsOf(prefix)
+    if (starts.length === 0) continue
     const runs = new Runs(text, of)
     let covered = 0
-    for (const start of indexesOf(text, prefix)) {
-      if (start < covered || among.alphanumeric(text.charCodeAt(start - 1))) continue
+    for (const start of starts) {
+      if (start < covered || isAmong(text.charCodeAt(start - 1), among.alphanumeric)) continue
+      if (!text.startsWith(prefix, start)) continue
       const from = start + prefix.length
       const end = runs.after(from)
       const length = end - from
@@ -107,18 +121,29 @@ function isRandom(text: string): boolean {
 }
 
 /** The marks of vendors, and what stands beside a word such as `key` and is too irregular for a word. */
-function* findKeys(text: string): Generator<Place> {
-  yield* prefixed(text, 'api_key')
+function* findKeys(text: string, seen: Seen): Generator<Place> {
+  yield* prefixed(text, seen, 'api_key')
   const values = new Runs(text, ofValue)
-  for (const { index, 0: word } of text.matchAll(words)) {
-    const value = valueAfter(text, index + word.length, values)
+  for (const end of endsOfWords(text, seen)) {
+    const value = valueAfter(text, end, values)
     if (value) yield { ...value, entity: 'api_key' }
   }
 }
 
-const words = /key|token|secret|password|passwd|credential|bearer|schlüssel|passwort/gi
+/** The indexes after words beside which a key may stand; none overlaps another. */
+function* endsOfWords(text: string, seen: Seen): Generator<number> {
+  const starts = new Set(words.flatMap((word) => seen.startsOf(word)))
+  const word = new RegExp(words.join('|'), 'iy')
+  for (const start of [...starts].toSorted((left, right) => left - right)) {
+    if (start < word.lastIndex) continue
+    word.lastIndex = start
+    if (word.test(text)) yield word.lastIndex
+  }
+}
 
-const ofValue: Among = (code) => among.token(code) || code === 43 || code === 47 || code === 46
+const ofValue = among.with(among.token, '+/.')
+
+const equals = among.with(0, '=')
 
 /** Characters between the word and its value. */
 const between = 24
@@ -133,11 +158,11 @@ function valueAfter(
   let at = runAfter(text, from, among.token, between)
   const last = at + between
   for (; at <= last && at < text.length; at++) {
-    if (!among.alphanumeric(text.charCodeAt(at))) continue
+    if (!isAmong(text.charCodeAt(at), among.alphanumeric)) continue
     const end = values.withoutDots(at)
     const value = text.slice(at, end)
     if (isIrregular(value)) {
-      const padded = runAfter(text, end, (code) => code === 61, 2)
+      const padded = runAfter(text, end, equals, 2)
       return { start: at, end: padded }
     }
     // A short word such as `is` may stand between.
@@ -170,21 +195,21 @@ function bitsPerCharacter(text: string): number {
 /** The runs of some characters in a text. Each is read once, however often it is asked for in the order of the text. */
 class Runs {
   readonly #text: string
-  readonly #is: Among
+  readonly #set: Among
   #from = 0
   #end = 0
   #withoutDots = 0
 
-  constructor(text: string, is: Among) {
+  constructor(text: string, set: Among) {
     this.#text = text
-    this.#is = is
+    this.#set = set
   }
 
   /** Index after the run that goes on at an index. */
   after(from: number): number {
     if (from < this.#from || from >= this.#end) {
       this.#from = from
-      this.#end = runAfter(this.#text, from, this.#is)
+      this.#end = runAfter(this.#text, from, this.#set)
       this.#withoutDots = this.#end
       while (this.#withoutDots > from && this.#text[this.#withoutDots - 1] === '.') this.#withoutDots--
     }
@@ -235,13 +260,15 @@ function* findTokens(text: string): Generator<Place> {
 /** Most characters from the name of the vendor to the word before a value. */
 const nearAws = 128
 
-function* findAws(text: string): Generator<Place> {
-  yield* prefixed(text, 'aws')
-  if (!/aws/i.test(text)) return
+const ofAssignment = among.with(0, ` "':=`)
+
+function* findAws(text: string, seen: Seen): Generator<Place> {
+  yield* prefixed(text, seen, 'aws')
+  if (seen.startsOf('aws').length === 0) return
   for (const { index } of text.matchAll(/secret|access_?key/gi)) {
     if (!/aws/i.test(text.slice(Math.max(0, index - nearAws), index + 40))) continue
     const from = runAfter(text, index, among.token, 40)
-    const start = runAfter(text, from, (code) => ` "':=`.includes(String.fromCharCode(code)), 8)
+    const start = runAfter(text, from, ofAssignment, 8)
     const end = runAfter(text, start, base64, 41)
     if (end - start === 40 && bitsPerCharacter(text.slice(start, end)) >= 3.5) yield { start, end, entity: 'aws' }
   }
