@@ -5,6 +5,7 @@ import type {
   GenerateEvent,
   HeldEvents,
   Judged,
+  JudgedRequest,
   JudgedText,
   Json,
   JsonObject,
@@ -60,6 +61,7 @@ export class AnswerGate implements Gate {
   /** Characters that are held back, because a match may begin there. */
   readonly #tail: number
   #windows = 0
+  #asked: JudgedRequest | undefined
 
   constructor(rule: Rule, request: Envelope, around: Around) {
     this.#rule = rule
@@ -120,7 +122,7 @@ export class AnswerGate implements Gate {
       side: 'output',
       final: held.final,
       window: isWhole ? null : this.#windows,
-      request: askedOf(this.#request, this.#around.scope, this.#around.principal),
+      request: (this.#asked ??= askedOf(this.#request, this.#around.scope, this.#around.principal)),
     }
   }
 

@@ -43,6 +43,8 @@ export class GuardedExchange {
   feedback = ''
   /** What tokens stand for in this exchange, and in the turns before it. */
   readonly tokens = new TokenTable()
+  /** Whether figures have changed since they were written. */
+  #isStale = false
 
   constructor(scope: Scope, count: (verdict: CountedVerdict) => void) {
     this.#scope = scope
@@ -60,12 +62,15 @@ export class GuardedExchange {
     told.windows += 1
     told.milliseconds += judgement.milliseconds
     if (found?.hit === true) told.hits += hits ?? Math.max(1, (found.spans ?? found.texts ?? []).length)
-    if (outcomes.indexOf(outcome) > outcomes.indexOf(told.outcome)) told.outcome = outcome
+    const isNews = !known || outcomes.indexOf(outcome) > outcomes.indexOf(told.outcome)
+    if (isNews) told.outcome = outcome
     if (found?.category !== undefined) told.category = found.category
     if (found?.score !== undefined) told.score = Math.max(found.score, told.score ?? 0)
     if (found?.reason !== undefined) told.reason = found.reason
     if ('failed' in judgement) told.error = judgement.failed
-    this.#write()
+    // A stream has a judgement for each of its events; what changes with most of them is written once, at the end.
+    if (isNews || told.isCounted) this.#write()
+    else this.#isStale = true
   }
 
   /** Whether a guard may ask for another answer of the same model, which it then does. */
@@ -79,6 +84,7 @@ export class GuardedExchange {
 
   /** Counts the verdicts, each once, when the exchange, or a try, has ended. */
   count(): void {
+    if (this.#isStale) this.#write()
     for (const told of this.#told) {
       const { rule, side, outcome, milliseconds } = told
       if (!told.isCounted) this.#count({ guard: rule.name, side, shadow: rule.isShadow, outcome, milliseconds })
@@ -98,6 +104,7 @@ export class GuardedExchange {
   }
 
   #write(): void {
+    this.#isStale = false
     const live = this.#told.filter(({ rule }) => !rule.isShadow)
     const strongest = live.reduce<OutcomeWord>(
       (most, { outcome }) => (outcomes.indexOf(outcome) > outcomes.indexOf(most) ? outcome : most),

@@ -113,15 +113,15 @@ export class Rule {
       host.log.warn({ err: error, guard: this.name, id: scope.id }, 'a guard could not judge')
       return { failed: 'error', milliseconds: milliseconds() }
     }
-    const ending = new AbortController()
+    const own = new OneJudgement(scope, this.timeout, places)
     try {
       this.#judge ??= this.#open(host)
-      const found = this.#judge(judged, this.#scopeOf(scope, ending.signal, places))
+      const found = this.#judge(judged, own)
       if (!(found instanceof Promise)) return { found: sound(found, judged), milliseconds: milliseconds() }
       return new Promise((resolve) => {
         const end = (reason: 'timeout' | 'left') => {
           settled()
-          ending.abort(new Error(reason))
+          own.end(new Error(reason))
           resolve({ failed: reason, milliseconds: milliseconds() })
         }
         const leave = () => end('left')
@@ -145,7 +145,7 @@ export class Rule {
           },
           (error: unknown) => {
             settled()
-            if (!ending.signal.aborted) resolve(failed(error))
+            if (!own.signal.aborted) resolve(failed(error))
           },
         )
       })
@@ -159,20 +159,37 @@ export class Rule {
     const own = bounds ? { ...host, bounds } : host
     return kind.build(this.record as unknown as JsonObject, own, services()) as Judge
   }
+}
 
-  #scopeOf({ id, trace }: Scope, signal: AbortSignal, places: boolean): JudgeScope {
-    return {
-      id,
-      trace,
-      signal,
-      timeout: this.timeout,
-      places,
-      onAbort(listener) {
-        const tell = () => listener(signal.reason as Error)
-        signal.addEventListener('abort', tell, { once: true })
-        return () => signal.removeEventListener('abort', tell)
-      },
-    }
+/** What a judge gets beside what it judges. Most answer at once, and have no need of a signal, which takes its time. */
+class OneJudgement implements JudgeScope {
+  readonly id: string
+  readonly trace: Scope['trace']
+  readonly timeout: number
+  readonly places: boolean
+  #ending: AbortController | undefined
+
+  constructor({ id, trace }: Pick<Scope, 'id' | 'trace'>, timeout: number, places: boolean) {
+    this.id = id
+    this.trace = trace
+    this.timeout = timeout
+    this.places = places
+  }
+
+  get signal(): AbortSignal {
+    return (this.#ending ??= new AbortController()).signal
+  }
+
+  readonly onAbort = (listener: (reason: Error) => void): (() => void) => {
+    const { signal } = this
+    const tell = () => listener(signal.reason as Error)
+    signal.addEventListener('abort', tell, { once: true })
+    return () => signal.removeEventListener('abort', tell)
+  }
+
+  end(reason: Error): void {
+    this.#ending ??= new AbortController()
+    this.#ending.abort(reason)
   }
 }
 
