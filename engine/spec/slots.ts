@@ -237,6 +237,8 @@ export interface Gate {
   readonly overlap?: number
   /** Whether calls of tools are held until they are whole. Other events pass them; one that breaks off is dropped. */
   readonly calls?: boolean
+  /** With `characters: 0`: whether the events of one read of the upstream, or of one judgement's time, are one window. */
+  readonly together?: boolean
   /**
    * Judges a window; later events wait meanwhile. An error thrown here ends the answer as a failure. `signal` is aborted
    * when the exchange or the try ends, or the client disconnects.
