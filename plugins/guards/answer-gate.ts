@@ -50,6 +50,7 @@ export class AnswerGate implements Gate {
   readonly window: Gate['window']
   readonly overlap: number
   readonly calls: boolean
+  readonly together: boolean
   readonly #rule: Rule
   readonly #request: Envelope
   readonly #around: Around
@@ -74,6 +75,7 @@ export class AnswerGate implements Gate {
     this.#tail = isKnown ? rule.longest - 1 : 0
     this.overlap = overlap
     this.calls = rule.coversPart('call')
+    this.together = isKnown
     this.window = isKnown
       ? { characters: 0, time: Infinity }
       : rule.stream === 'full'

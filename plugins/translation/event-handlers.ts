@@ -53,6 +53,7 @@ export class EventHandlers implements GatePlace {
   /** Called when no judgement is out any more. */
   #idle: (() => void) | undefined
   isWhole = false
+  isReading = false
   usage: () => Usage | undefined = () => undefined
   /** Takes events that gates release later, also none; absent: nobody waits for them. */
   released: ((events: readonly GenerateEvent[]) => void) | undefined
@@ -112,6 +113,17 @@ export class EventHandlers implements GatePlace {
   pass(event: GenerateEvent): readonly GenerateEvent[] {
     if (this.#steps === none) this.#steps = this.#handlers.map((handler) => this.#made(handler))
     return this.#from(0, [event])
+  }
+
+  /** Lets `take` pass all events of one read; gates that want them together judge them then. */
+  reading(take: () => void): void {
+    this.isReading = true
+    try {
+      take()
+      for (const gate of this.#gates) if (gate.settles) this.later((given) => gate.settle(given), gate)
+    } finally {
+      this.isReading = false
+    }
   }
 
   later(release: (given: GenerateEvent[]) => void, step: GateStep): void {

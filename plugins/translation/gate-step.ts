@@ -18,6 +18,8 @@ const longest = 24 * 3_600_000
 export interface GatePlace {
   /** Whether all of the answer is one window. */
   readonly isWhole: boolean
+  /** Whether more may have come in the same read. */
+  readonly isReading: boolean
   readonly signal: AbortSignal
   /** Its limit is that of a single call of a tool. */
   readonly room: EventRoom
@@ -47,6 +49,8 @@ export class GateStep {
   /** Whether the byte budget has no room for more. */
   #isSpent = false
   #isClosed = false
+  /** Whether what came during a judgement is taken. */
+  #isCatchingUp = false
   isJudging = false
   hasJudged = false
   /** It has given its last event. */
@@ -72,6 +76,16 @@ export class GateStep {
     if (!this.#place.isWhole) this.#keep(this.#bytes + sizeOf(event))
     if (this.isJudging) this.#behind.push(event)
     else this.#hold(event, given)
+  }
+
+  /** Whether it has a window that ends when nothing more comes at once. */
+  get settles(): boolean {
+    return this.#gate.together === true && !this.ended && !this.isJudging && !this.#window.isEmpty
+  }
+
+  /** Nothing more comes at once. */
+  settle(given: GenerateEvent[]): void {
+    if (this.settles) this.#judge(given)
   }
 
   /** Nobody waits for its judgement any more. */
@@ -136,7 +150,9 @@ export class GateStep {
       if (!wantsAll && this.#bytes > room.limit) throw eventTooLarge(room)
       return false
     }
-    return !(this.#window.characters < characters && time > 0) || this.#isSpent || this.#bytes >= most
+    if (this.#isSpent || this.#bytes >= most) return true
+    if (this.#gate.together === true && (this.#place.isReading || this.#isCatchingUp)) return false
+    return this.#window.characters >= characters || time === 0
   }
 
   #judge(given: GenerateEvent[]): void {
@@ -165,11 +181,14 @@ export class GateStep {
       give(given)
       const behind = this.#behind
       let taken = 0
+      this.#isCatchingUp = true
       while (!this.ended && !this.isJudging && taken < behind.length) {
         this.#hold(behind[taken] as GenerateEvent, given)
         taken += 1
       }
+      this.#isCatchingUp = false
       this.#behind = behind.slice(taken)
+      this.settle(given)
     }, this)
   }
 

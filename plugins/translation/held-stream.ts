@@ -75,7 +75,8 @@ export class HeldStream implements Source, Sink, Flow {
   }
 
   data(chunk: Uint8Array): void {
-    this.#read(() => this.#held.take(chunk))
+    const { handlers, take } = this.#held
+    this.#read(() => handlers.reading(() => take(chunk)))
   }
 
   end(): void {

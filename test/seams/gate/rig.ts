@@ -273,7 +273,13 @@ const passing: Judge = () => 'pass'
 
 /** A gate of windows of `characters`, which lets pass what `judge` does. */
 export function gate(
-  given: { readonly characters?: number; readonly time?: number; readonly overlap?: number; readonly calls?: boolean },
+  given: {
+    readonly characters?: number
+    readonly time?: number
+    readonly overlap?: number
+    readonly calls?: boolean
+    readonly together?: boolean
+  },
   judge: Judge = passing,
 ): Seen {
   const { characters = Infinity, time = Infinity, ...others } = given

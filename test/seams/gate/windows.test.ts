@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { GenerateEvent, HeldEvents, UpstreamAnswer } from '../../../engine/index.ts'
 import { until } from '../../support/until.ts'
-import { chatFrames } from '../../service/streams.ts'
+import { chatFrames, printed } from '../../service/streams.ts'
 import { Rig, everyClient, everyKind, gate, got, later, stepped, textsOf } from './rig.ts'
 import type { Seen } from './rig.ts'
 
@@ -57,6 +57,29 @@ describe('the windows of a gate', () => {
     it(`are each event where no character is waited for: ${way}`, async () => {
       const { held } = await shown({ characters: 0 }, hello('ab', 'cd'), waits)
       expect(held.map(({ events }) => events.length)).to.deep.equal([1, 1, 1, 1, 1, 1, 1])
+    })
+
+    it(`are what came in one read, or meanwhile, where a gate wants that together: ${way}`, async () => {
+      const pieces = Array.from({ length: 400 }, (_, number) => `piece ${number},`)
+      const [start, one] = chatFrames('one').map(printed)
+      const rest = chatFrames('one').slice(2).map(printed).join('')
+      const body = [start, ...pieces.map((piece) => (one as string).replace('one', piece)), rest].join('')
+      const gates = [0, 1].map(() => gate({ characters: 0, together: true }, waits ? later() : undefined))
+      rig.upstream.answer({ headers: { 'content-type': 'text/event-stream' }, chunks: [body] })
+      rig.act((answer) => gates.reduce((given, each) => given.gate(() => each), answer))
+      expect((await rig.get('chat', 'chat', true)).text).to.equal(pieces.join(''))
+      for (const { held } of gates) {
+        expect(textsOf(held).join('')).to.equal(pieces.join(''))
+        expect(held.length).to.be.within(1, 40)
+        expect(held.map(({ final }) => final).indexOf(true)).to.equal(held.length - 1)
+      }
+    })
+
+    it(`are each event where it comes alone: ${way}`, async () => {
+      const { held, answer } = await shown({ characters: 0, together: true }, hello('ab', 'cd'), waits)
+      expect(held.flatMap(({ events }) => events)).to.deep.equal(hello('ab', 'cd'))
+      expect(answer.text).to.equal('abcd')
+      if (!waits) expect(held).to.have.length(7)
     })
 
     it(`are the whole answer where none ends them: ${way}`, async () => {
