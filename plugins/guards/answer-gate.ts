@@ -15,7 +15,6 @@ import type {
 import { Denial } from './denial.ts'
 import type { OutcomeWord } from './exchange.ts'
 import { allOf, joined, maskOf } from './masking.ts'
-import type { Masking } from './masking.ts'
 import { askedOf } from './requests.ts'
 import type { Around } from './requests.ts'
 import type { Judgement, Rule } from './rule.ts'
@@ -54,7 +53,6 @@ export class AnswerGate implements Gate {
   readonly #rule: Rule
   readonly #request: Envelope
   readonly #around: Around
-  readonly #masking: Masking
   readonly #segments: Segments
   readonly #denial = new Denial()
   /** Whether it knows the longest match. */
@@ -68,7 +66,6 @@ export class AnswerGate implements Gate {
     this.#rule = rule
     this.#request = request
     this.#around = around
-    this.#masking = around.masking(request)
     const isKnown = rule.longest !== undefined && rule.stream !== 'full'
     this.#isKnown = isKnown
     const { characters, time, overlap } = rule.window
@@ -220,7 +217,12 @@ export class AnswerGate implements Gate {
         const { text, segment } = window.texts[span.text] as WindowText
         const { begun = 0 } = span as PartSpan
         const start = segment && begun > 0 ? segment.joint.slice(-begun) : ''
-        const mask = maskOf(this.#rule, span.entity, start + text.slice(span.start, span.end), this.#masking)
+        const mask = maskOf(
+          this.#rule,
+          span.entity,
+          start + text.slice(span.start, span.end),
+          this.#around.masking(this.#request),
+        )
         const places = [...beginningsOf(window, segment, begun), span]
         for (const [number, place] of places.entries()) masks.set(place, number === 0 ? mask : '')
       }

@@ -62,13 +62,13 @@ export class GuardedExchange {
     told.windows += 1
     told.milliseconds += judgement.milliseconds
     if (found?.hit === true) told.hits += hits ?? Math.max(1, (found.spans ?? found.texts ?? []).length)
-    const isNews = !known || outcomes.indexOf(outcome) > outcomes.indexOf(told.outcome)
+    const isNews = outcomes.indexOf(outcome) > outcomes.indexOf(told.outcome)
     if (isNews) told.outcome = outcome
     if (found?.category !== undefined) told.category = found.category
     if (found?.score !== undefined) told.score = Math.max(found.score, told.score ?? 0)
     if (found?.reason !== undefined) told.reason = found.reason
     if ('failed' in judgement) told.error = judgement.failed
-    // A stream has a judgement for each of its events; what changes with most of them is written once, at the end.
+    // A stream has many judgements, and most pass: what changes with each is written once, at the end.
     if (isNews || told.isCounted) this.#write()
     else this.#isStale = true
   }

@@ -43,8 +43,9 @@ export async function guardRequest(rules: readonly Rule[], given: Envelope, arou
   for (const rule of rules.filter((one) => one.isShadow)) watch(rule, request, around)
   if (others.length === 0) return request
   const ending = new AbortController()
+  const said = saidIn(request, around)
   const judging = others.map(async (rule) => {
-    const judged = judgedRequest(rule, request, around)
+    const judged = judgedRequest(rule, said)
     const judgement = await rule.judge(judged, around.host, around.scope, ending.signal)
     judgedOne(rule, judgement, judged, around)
   })
@@ -59,19 +60,19 @@ export async function guardRequest(rules: readonly Rule[], given: Envelope, arou
 }
 
 async function maskedRequest(rule: Rule, request: Envelope, around: Around): Promise<Envelope> {
-  const judged = judgedRequest(rule, request, around)
+  const judged = judgedRequest(rule, saidIn(request, around))
   const judgement = await rule.judge(judged, around.host, around.scope)
   if ('failed' in judgement) {
     judgedOne(rule, judgement, judged, around)
     return request
   }
   const { found } = judgement
-  const masking = around.masking(request)
+  const masking = () => around.masking(request)
   const spans = (found.spans ?? []).flatMap((span) => partsOf(span, judged.texts, rule, masking))
   const outcome = found.hit ? (found.action === 'flag' ? 'flagged' : 'masked') : 'passed'
   around.exchange.tell(rule, 'input', judgement, outcome, spans.length || undefined)
   if (outcome !== 'masked') return request
-  const changed = masked(rule, { ...found, spans }, judged.texts, masking)
+  const changed = masked(rule, { ...found, spans }, judged.texts, masking())
   const changes = new Map(
     [...changed].flatMap(([index, text]) => {
       const before = judged.texts[index]
@@ -83,7 +84,12 @@ async function maskedRequest(rule: Rule, request: Envelope, around: Around): Pro
 }
 
 /** The places of a place in a text that others make up: it counts where it goes over several of them. */
-function partsOf(span: Span, texts: readonly RequestJudged[], rule: Rule, masking: Masking): readonly MaskedSpan[] {
+function partsOf(
+  span: Span,
+  texts: readonly RequestJudged[],
+  rule: Rule,
+  masking: () => Masking,
+): readonly MaskedSpan[] {
   const { text: joined = '', of } = texts[span.text] ?? {}
   if (of === undefined) return [span]
   const parts: MaskedSpan[] = []
@@ -96,7 +102,7 @@ function partsOf(span: Span, texts: readonly RequestJudged[], rule: Rule, maskin
   }
   const [first, ...rest] = parts
   if (first === undefined || rest.length === 0) return []
-  return [{ ...first, mask: maskOf(rule, span.entity, joined.slice(span.start, span.end), masking) }, ...rest]
+  return [{ ...first, mask: maskOf(rule, span.entity, joined.slice(span.start, span.end), masking()) }, ...rest]
 }
 
 /** Of two texts that are the same, both change. */
@@ -119,7 +125,7 @@ function judgedOne(rule: Rule, judgement: Judgement, judged: Judged, { exchange 
 
 /** Judges in shadow: the request goes on meanwhile. */
 function watch(rule: Rule, request: Envelope, around: Around): void {
-  const judged = judgedRequest(rule, request, around)
+  const judged = judgedRequest(rule, saidIn(request, around))
   const judging = Promise.resolve(rule.judge(judged, around.host, around.scope)).then((judgement) => {
     around.exchange.tell(rule, 'input', judgement, watchedOutcome(rule, judgement))
   })
@@ -156,6 +162,7 @@ interface RequestJudged extends JudgedText {
 
 /** The texts that follow each other in one message, together: a value may be cut over them. */
 function joinedTexts(texts: readonly RequestText[]): readonly RequestJudged[] {
+  if (!texts.some(({ at }) => at.endsWith('].text'))) return []
   const groups: number[][] = []
   const parentOf = ({ at, turn }: RequestText) => {
     const [parent] = /^.*(?=\[\d+\]\.text$)/.exec(at) ?? []
@@ -176,12 +183,27 @@ function joinedTexts(texts: readonly RequestText[]): readonly RequestJudged[] {
   })
 }
 
+/** What a request says, whoever judges it. */
+interface Said {
+  readonly all: readonly RequestText[]
+  readonly tools: readonly Json[]
+  readonly asked: JudgedRequest
+}
+
+function saidIn(request: Envelope, { scope, principal }: Around): Said {
+  const { body, protocol } = request
+  const { tools } = body
+  return {
+    all: textsIn(body, protocol),
+    tools: Array.isArray(tools) ? (tools as readonly Json[]) : [],
+    asked: askedOf(request, scope, principal),
+  }
+}
+
 function judgedRequest(
   rule: Rule,
-  request: Envelope,
-  { scope, principal }: Around,
+  { all, tools, asked: request }: Said,
 ): Judged & { readonly texts: readonly RequestJudged[] } {
-  const all = textsIn(request.body, request.protocol)
   // An answer that has begun, which the model goes on with, is no end of a turn.
   const asked = all.findLast(({ role }) => role === 'user' || role === 'tool')?.turn ?? Infinity
   const last = all.findLast(({ role, turn }) => role === 'assistant' && turn < asked)?.turn ?? -1
@@ -189,16 +211,7 @@ function judgedRequest(
   const wanted = all.filter(isWanted)
   const texts = wanted.map(({ at, role, text }): RequestJudged => ({ at, role, text, from: 0 }))
   if (rule.longest !== undefined) texts.push(...joinedTexts(wanted))
-  const tools = request.body['tools']
-  return {
-    texts,
-    tool_calls: [],
-    tools: Array.isArray(tools) ? (tools as readonly Json[]) : [],
-    side: 'input',
-    final: true,
-    window: null,
-    request: askedOf(request, scope, principal),
-  }
+  return { texts, tool_calls: [], tools, side: 'input', final: true, window: null, request }
 }
 
 /** What a guard learns of a request. */

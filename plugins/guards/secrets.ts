@@ -132,14 +132,18 @@ function* findKeys(text: string, seen: Seen): Generator<Place> {
 
 /** The indexes after words beside which a key may stand; none overlaps another. */
 function* endsOfWords(text: string, seen: Seen): Generator<number> {
-  const starts = new Set(words.flatMap((word) => seen.startsOf(word)))
-  const word = new RegExp(words.join('|'), 'iy')
-  for (const start of [...starts].toSorted((left, right) => left - right)) {
-    if (start < word.lastIndex) continue
-    word.lastIndex = start
-    if (word.test(text)) yield word.lastIndex
+  const starts = words.flatMap((word) => seen.startsOf(word))
+  let last = 0
+  for (const start of starts.toSorted((left, right) => left - right)) {
+    // Words that begin alike are listed at the same places.
+    if (start < last) continue
+    last = start + 1
+    anyWord.lastIndex = start
+    if (anyWord.test(text)) yield (last = anyWord.lastIndex)
   }
 }
+
+const anyWord = new RegExp(words.join('|'), 'iy')
 
 const ofValue = among.with(among.token, '+/.')
 

@@ -58,10 +58,13 @@ export class VerdictCounts {
 
   add(verdict: CountedVerdict): void {
     const { guard, side, shadow, outcome, milliseconds } = verdict
-    const day = new Date().toISOString().slice(0, 10)
-    const key = `${day} ${guard} ${side} ${shadow} ${outcome}`
+    const now = Date.now()
+    const key = `${Math.floor(now / 86_400_000)} ${guard} ${side} ${shadow} ${outcome}`
     let sum = this.#sums.get(key)
-    if (!sum) this.#sums.set(key, (sum = { day, verdict, verdicts: 0, microseconds: 0, most: 0, times: new Map() }))
+    if (!sum) {
+      const day = new Date(now).toISOString().slice(0, 10)
+      this.#sums.set(key, (sum = { day, verdict, verdicts: 0, microseconds: 0, most: 0, times: new Map() }))
+    }
     const microseconds = Math.round(milliseconds * 1_000)
     sum.verdicts += 1
     sum.microseconds += microseconds

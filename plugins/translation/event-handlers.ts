@@ -35,6 +35,8 @@ export interface Surroundings {
 
 const none: readonly never[] = []
 
+const over = new Error('the answer has ended')
+
 /** Milliseconds that an exchange waits for judgements that are out when it ends. */
 const patience = 5_000
 
@@ -65,7 +67,7 @@ export class EventHandlers implements GatePlace {
   constructor(handlers: readonly EventHandler[], place: Surroundings) {
     this.#handlers = handlers
     this.#place = place
-    place.scope.onEnd?.(() => this.end(new GatewayError('client_closed')))
+    place.scope.onEnd?.(() => this.#leave())
     if (!handlers.some((handler) => 'gate' in handler)) return
     this.#ending = new AbortController()
     place.scope.onAbort((reason) => this.abort(reason))
@@ -165,6 +167,15 @@ export class EventHandlers implements GatePlace {
   end(error: unknown): void {
     this.#ending?.abort(error)
     this.pass(failure(error, this.#place))
+    this.over?.()
+  }
+
+  /** The exchange or the try has ended. */
+  #leave(): void {
+    if (this.#steps === none || this.#steps.some((step) => !step.ended))
+      return this.end(new GatewayError('client_closed'))
+    // An error of its own for each answer would have a stack, which takes longer than many a judgement.
+    this.#ending?.abort(over)
     this.over?.()
   }
 

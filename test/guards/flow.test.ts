@@ -15,7 +15,7 @@ interface Told {
 describe('guards: text that flows', () => {
   const rig = new Rig(() => ({ records: { guards } }))
   const framesOf = (text: readonly string[]) =>
-    streamOf.chat({ text }).map(({ event, data }) => `${event ? `event: ${event}\n` : ''}data: ${String(data)}\n\n`)
+    streamOf.chat({ text }).map(({ event, data }) => `${event ? `event: ${event}\n` : ''}data: ${data as string}\n\n`)
   const ask = () =>
     rig.gateway.post('/v1/chat/completions', {
       model: 'chat',
@@ -24,7 +24,7 @@ describe('guards: text that flows', () => {
     })
   const windowsOf = async () => {
     const rows = await rig.gateway.rows(1)
-    const { guards: told } = JSON.parse(String(rows.at(-1)?.metadata)) as { guards: readonly Told[] }
+    const { guards: told } = JSON.parse(rows.at(-1)?.metadata ?? '') as { readonly guards: readonly Told[] }
     return told.filter((one) => one.side === 'output').map(({ windows }) => windows)
   }
   const contentIn = (text: string) => {

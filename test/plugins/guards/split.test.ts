@@ -272,7 +272,7 @@ describe('plugins/guards: values that are cut over events', () => {
         judged.push(given.texts.reduce((sum, { text }) => sum + text.length, 0))
         return { hit: false }
       },
-    } as never
+    }
     const took = (count: number) => {
       judged.length = 0
       const pieces = Array.from({ length: count }, (_, number) => String(number).padStart(4, '0'))
