@@ -30,6 +30,7 @@ const threads = [
   'engine/store/worker',
   'plugins/counting/count',
   'plugins/guards/match',
+  'plugins/guards/search',
   'plugins/routing/fits-schema',
   'plugins/telemetry/print',
   // Signals run on the main thread, too: they are pure, so that they may be there twice.

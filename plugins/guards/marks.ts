@@ -2,6 +2,8 @@
 export interface Seen {
   /** Indexes in order, of this mark and of others that begin like it. */
   startsOf(mark: string): readonly number[]
+  /** How many there are of all marks. */
+  readonly count: number
 }
 
 /** Letters of either case, and three signs, each with a number below 32; digits have one together, all others none. */
@@ -25,16 +27,18 @@ export class Marks {
 
   in(text: string): Seen {
     const starts = new Map<number, number[]>()
+    let count = 0
     let hash = 0
     for (let at = 0; at < text.length; at++) {
       hash = ((hash << 5) | numberOf(text.charCodeAt(at))) & 0x7fff
       const id = this.#ids[hash] as number
       if (id === 0) continue
+      count++
       const some = starts.get(id)
       if (some) some.push(at - 2)
       else starts.set(id, [at - 2])
     }
-    return { startsOf: (mark) => starts.get(this.#ids[hashOf(mark)] as number) ?? none }
+    return { count, startsOf: (mark) => starts.get(this.#ids[hashOf(mark)] as number) ?? none }
   }
 }
 

@@ -98,3 +98,17 @@ export function apart(places: readonly Place[]): readonly Place[] {
     if (place.start >= (kept.at(-1)?.end ?? 0)) kept.push(place)
   return kept
 }
+
+/** What is searched for in texts. `Seen` is what one pass over a text finds for all entities. */
+export interface Searched<Seen> {
+  readonly see: (text: string) => Seen
+  /** How many places there are at which a value may be. */
+  readonly sizeOf: (seen: Seen) => number
+  /** What finds the values of each entity, and how many characters the longest of them has. */
+  readonly finders: Readonly<Record<string, Finder<Seen>>>
+}
+
+interface Finder<Seen> {
+  readonly find: (text: string, seen: Seen) => Iterable<Place>
+  readonly longest: number
+}

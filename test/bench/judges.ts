@@ -1,8 +1,10 @@
 // Measures the judges of texts alone: microseconds of processor time for a chat of 2 KB, milliseconds for a megabyte.
 //   node test/bench/judges.ts [kind …]
-import type { AnyGuard, Judge, Judged, JudgeScope } from '../../engine/index.ts'
+import type { AnyGuard, Host, Judge, Judged, JudgeScope } from '../../engine/index.ts'
 import pii from '../../plugins/guards/pii.ts'
 import regex from '../../plugins/guards/regex.ts'
+import search from '../../plugins/guards/search.ts'
+import type { SearchInput } from '../../plugins/guards/search.ts'
 import secrets from '../../plugins/guards/secrets.ts'
 import words from '../../plugins/guards/words.ts'
 import { scenarios } from './scenarios.ts'
@@ -45,8 +47,9 @@ function judgedOf(texts: readonly string[]): Judged {
 
 /** Microseconds of a judgement: the median of rounds, each long enough to be counted. */
 function costOf(kind: AnyGuard, config: object, judged: Judged, rounds: number, turns: number): number {
-  // What would be given to the pool is judged here, too.
-  const judge = kind.build(config as never, {} as never, {}) as Judge
+  // What the pool would get is judged here, too.
+  const host = { work: (_: URL, input: SearchInput) => search(input) } as unknown as Host
+  const judge = kind.build(config as never, host, {}) as Judge
   const scope = { places: true, timeout: 1_000 } as JudgeScope
   const took = Array.from({ length: rounds }, () => {
     const began = process.threadCpuUsage()

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import { wholeOf } from './rig.ts'
 
-describe('guards: the worst regular expression', () => {
+describe('guards: what takes long to judge', () => {
   let gateway: RunningGateway
   before(async () => {
     gateway = await startGateway({
@@ -22,7 +24,32 @@ describe('guards: the worst regular expression', () => {
   })
   after(() => gateway.close())
 
-  it('over a megabyte ends in its time, and holds no other request up', async function () {
+  it('is searched in a thread where there are many numbers, as it is where there are few', async () => {
+    const upstream = await scriptedUpstream()
+    const other = await startGateway({
+      providers: [{ name: 'up', type: 'compatible', base_url: upstream.url, api_key: 'k' }],
+      models: [{ name: 'up', provider: 'up' }],
+      records: { guards: [{ name: 'pii', kind: 'pii', action: 'mask', timeout: '60s' }] },
+    })
+    try {
+      upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
+      for (const numbers of [10, 30_000]) {
+        const content = `${'12 a '.repeat(numbers)}ann@example.com`
+        const { status } = await other.post('/v1/chat/completions', {
+          model: 'up',
+          messages: [{ role: 'user', content }],
+        })
+        expect(status).to.equal(200)
+        const asked = JSON.parse(String(upstream.requests.at(-1)?.body)) as { messages: [{ content: string }] }
+        expect(asked.messages[0].content).to.equal(`${'12 a '.repeat(numbers)}[EMAIL]`)
+      }
+    } finally {
+      await other.close()
+      await upstream.close()
+    }
+  }).timeout(60_000)
+
+  it('as a regular expression over a megabyte ends in its time, and holds no other request up', async function () {
     this.timeout(60_000)
     const ask = (content: string, headers: Record<string, string> = {}) =>
       gateway.post('/v1/chat/completions', { model: 'echo', messages: [{ role: 'user', content }] }, headers)

@@ -1,10 +1,12 @@
 import { expect } from 'chai'
-import type { AnyGuard, Found, Judge, Judged, JudgeScope } from '../../../engine/index.ts'
+import type { AnyGuard, Found, Host, Judge, Judged, JudgeScope } from '../../../engine/index.ts'
 import length from '../../../plugins/guards/length.ts'
 import { compiled, longestMatch } from '../../../plugins/guards/pattern.ts'
 import pii from '../../../plugins/guards/pii.ts'
 import regex from '../../../plugins/guards/regex.ts'
 import schema from '../../../plugins/guards/schema.ts'
+import search from '../../../plugins/guards/search.ts'
+import type { SearchInput } from '../../../plugins/guards/search.ts'
 import secretsKind from '../../../plugins/guards/secrets.ts'
 import words from '../../../plugins/guards/words.ts'
 
@@ -222,7 +224,26 @@ describe('plugins/guards: secrets', () => {
     expect(foundIn(secretsKind, everySecret, `a ${one} b ${one} c`)).to.deep.equal([one, one])
     expect(foundIn(secretsKind, everySecret, `key ${key}... token ${key}.`)).to.deep.equal([key, key])
   })
-  const judge = secretsKind.build(everySecret, {} as never) as Judge
+  // Where many keys may be, a thread judges.
+  const host = { work: (_: URL, input: SearchInput) => search(input) } as unknown as Host
+  const judge = secretsKind.build(everySecret, host) as Judge
+  it('are searched for in a thread where there may be many, and at once elsewhere', async () => {
+    const given: SearchInput[] = []
+    const work = (_: URL, input: SearchInput) => Promise.resolve(search(input)).finally(() => given.push(input))
+    for (const [kind, entities, many, few] of [
+      [secretsKind, everySecret, `key ${key} `.repeat(30_000), `key ${key} `.repeat(300)],
+      [pii, all, '(0'.repeat(30_000), `${'a word and '.repeat(50_000)}12`],
+      [pii, all, 'a word and '.repeat(120_000), 'a word and '.repeat(100_000)],
+    ] as const) {
+      const judge = kind.build(entities, { work } as unknown as Host, {}) as Judge
+      const late = judge(judgedOf([many]), scope)
+      expect(late).to.be.instanceOf(Promise)
+      expect((await late).spans ?? []).to.have.length(kind === pii ? 0 : 30_000)
+      expect(given.splice(0)).to.have.length(1)
+      expect(judge(judgedOf([few]), scope)).not.to.be.instanceOf(Promise)
+      expect(given).to.deep.equal([])
+    }
+  })
   for (const part of [
     'sk-',
     'key1',
