@@ -6,7 +6,7 @@ import type { SearchInput, SearchOutput } from './search.ts'
 const module = moduleBeside('search', import.meta.url)
 
 /** Characters up to which a search takes less of the event loop's time than others may wait. */
-const atOnce = 1_200_000
+const atOnce = 1_000_000
 
 /** A kind that looks for some of its entities; all of them, unless it says which. */
 export function guardOf(kind: SearchInput['kind'], summary: string, entities: readonly string[]) {

@@ -114,10 +114,10 @@ function isAddress(text: string): boolean {
 }
 
 /** Three, two and four digits with hyphens, of an area, a group and a serial that are given out. */
-function* findSocialNumbers(text: string): Generator<Place> {
-  for (const hyphen of indexesOf(text, '-')) {
-    const [start, end] = [hyphen - 3, hyphen + 8]
-    if (start < 0 || text[hyphen + 3] !== '-' || !social.test(text.slice(start, end))) continue
+function* findSocialNumbers(text: string, numbers: readonly number[]): Generator<Place> {
+  for (const start of numbers) {
+    const end = start + 11
+    if (text[start + 3] !== '-' || !social.test(text.slice(start, end))) continue
     const isLonger = text[start - 1] === '-' || text[end] === '-'
     if (!isLonger && !isWithin(text, start, end)) yield { start, end, entity: 'us_ssn' }
   }

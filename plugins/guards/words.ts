@@ -75,10 +75,22 @@ interface Folded {
 const clusters =
   /\p{ASCII}{1,512}(?=\p{ASCII})|[^\p{M}][\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]{0,8}|\p{M}/gu
 
+/** Characters that fold together with the one before them. */
+const joining = /[\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]/u
+
+/** The folded form of a text in which nothing moves, as in most; undefined: something may. */
+function foldedAsOne(text: string, cased: boolean): string | undefined {
+  if (/^\p{ASCII}*$/u.test(text)) return cased ? text : text.toLowerCase()
+  if (joining.test(text) || text.normalize('NFKC') !== text) return undefined
+  if (cased) return text
+  const lower = text.toLowerCase().replaceAll('ς', 'σ')
+  return lower.length === text.length ? lower : undefined
+}
+
 /** A text without differences of width and of the form of Unicode (NFKC), and of case unless it counts. */
 function folded(text: string, cased: boolean): Folded {
-  // Most texts are plain: nothing moves.
-  if (/^\p{ASCII}*$/u.test(text)) return { text: cased ? text : text.toLowerCase(), at: (index) => index }
+  const whole = foldedAsOne(text, cased)
+  if (whole !== undefined) return { text: whole, at: (index) => index }
   const places: number[] = []
   let form = ''
   let at = 0
