@@ -1,9 +1,9 @@
-import type { Attributes, Span } from '@opentelemetry/api'
 import type { JsonObject, ToldCall, ToldExchange, TypedRecords, Usage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
 import { errorOfCall } from './error-type.ts'
 import { clean } from './exchange-span.ts'
 import { names, operations, providersOfHosts, providersOfTypes } from './semantic-conventions.ts'
+import type { Attributes } from './tracer.ts'
 
 /** What the conventions call an operation. */
 export function operationOf({ operation, protocol }: Pick<ToldCall, 'operation' | 'protocol'>): string {
@@ -17,14 +17,15 @@ export function nameOf(call: ToldCall): string {
 
 /** What is known when a provider is asked; a sampler may read it. */
 export function startOf(call: ToldCall, provider: string): Attributes {
-  return {
+  const attributes: Attributes = {
     [names.operation]: operationOf(call),
     [names.provider]: provider,
     [names.providerRecord]: call.provider,
     [names.attempt]: call.attempt,
-    ...(call.model === undefined ? {} : { [names.requestModel]: call.model }),
-    ...(call.protocol === undefined ? {} : { [names.upstreamProtocol]: call.protocol }),
   }
+  if (call.model !== undefined) attributes[names.requestModel] = call.model
+  if (call.protocol !== undefined) attributes[names.upstreamProtocol] = call.protocol
+  return attributes
 }
 
 /** The provider as the conventions name it, unless its record says how. */
@@ -53,30 +54,30 @@ function factsOf(provider: { readonly telemetry_name?: string; readonly [field: 
 
 /** Says of a call what is known at its end. */
 export function describeCall(
-  span: Span,
+  attributes: Attributes,
   call: ToldCall,
   exchange: ToldExchange | undefined,
   scrub: (text: string) => string,
 ): void {
   const { metered, streamed, cost, server, lane } = call
-  if (lane !== undefined) span.setAttribute(names.lane, lane)
+  if (lane !== undefined) attributes[names.lane] = lane
   if (server !== undefined) {
-    span.setAttribute(names.serverAddress, server.address)
-    span.setAttribute(names.serverPort, server.port)
+    attributes[names.serverAddress] = server.address
+    attributes[names.serverPort] = server.port
   }
   if (streamed === true) {
-    span.setAttribute(names.stream, true)
+    attributes[names.stream] = true
     const first = call.firstContent ?? call.firstByte
-    if (first !== undefined) span.setAttribute(names.firstChunk, first / 1_000)
+    if (first !== undefined) attributes[names.firstChunk] = first / 1_000
   }
-  span.setAttributes(requestOf(call, (text) => clean(text, scrub)))
-  if (metered?.model !== undefined) span.setAttribute(names.responseModel, metered.model)
-  if (metered?.id !== undefined) span.setAttribute(names.responseId, metered.id)
-  if (metered?.stop !== undefined) span.setAttribute(names.finishReasons, [finishReason(metered.stop)])
-  if (metered?.usage) span.setAttributes(usageOf(metered.usage))
-  if (cost?.micros !== undefined) span.setAttribute(names.cost, cost.micros / 1e6)
+  describeRequest(attributes, call, (text) => clean(text, scrub))
+  if (metered?.model !== undefined) attributes[names.responseModel] = metered.model
+  if (metered?.id !== undefined) attributes[names.responseId] = metered.id
+  if (metered?.stop !== undefined) attributes[names.finishReasons] = [finishReason(metered.stop)]
+  if (metered?.usage) describeUsage(attributes, metered.usage)
+  if (cost?.micros !== undefined) attributes[names.cost] = cost.micros / 1e6
   const error = errorOfCall(call, exchange)
-  if (error !== undefined) span.setAttribute(names.errorType, error)
+  if (error !== undefined) attributes[names.errorType] = error
 }
 
 /** Our words for why a model stopped, as the conventions have them. */
@@ -99,9 +100,8 @@ const mediaTypes: Readonly<Record<string, string>> = { image: 'image', edit: 'im
 const mostStops = 16
 
 /** The parameters of a request: numbers and names. */
-function requestOf(call: ToldCall, cleaned: (text: string) => string): Attributes {
+function describeRequest(attributes: Attributes, call: ToldCall, cleaned: (text: string) => string): void {
   const asked = askedOf(call)
-  const attributes: Attributes = {}
   for (const [field, name] of numbers) {
     const value = asked[field]
     if (typeof value === 'number') attributes[name] = value
@@ -117,7 +117,6 @@ function requestOf(call: ToldCall, cleaned: (text: string) => string): Attribute
   if (typeof conversation === 'string') attributes[names.conversation] = cleaned(conversation)
   const output = mediaTypes[call.operation ?? ''] ?? (format === 'schema' ? 'json' : format)
   if (typeof output === 'string') attributes[names.outputType] = cleaned(output)
-  return attributes
 }
 
 const numbers = [
@@ -139,21 +138,18 @@ function askedOf({ asked }: ToldCall): JsonObject {
 }
 
 /** Ours are disjoint; those of the conventions contain one another. */
-export function usageOf(usage: Usage): Attributes {
+export function describeUsage(attributes: Attributes, usage: Usage): void {
   const { input, cacheRead, cacheWrite, output, reasoning } = usage
-  const attributes: Attributes = {
-    [names.inputTokens]: input + cacheRead + cacheWrite,
-    [names.outputTokens]: output + reasoning,
+  attributes[names.inputTokens] = input + cacheRead + cacheWrite
+  attributes[names.outputTokens] = output + reasoning
+  const put = (name: string, count = 0) => {
+    if (count > 0) attributes[name] = count
   }
-  const parts: readonly (readonly [string, number | undefined])[] = [
-    [names.cacheRead, cacheRead],
-    [names.cacheWrite, cacheWrite],
-    [names.reasoningTokens, reasoning],
-    [names.audioInput, usage.inputAudio],
-    [names.audioOutput, usage.outputAudio],
-    [names.imageInput, usage.inputImage],
-    [names.imageOutput, usage.outputImage],
-  ]
-  for (const [name, count = 0] of parts) if (count > 0) attributes[name] = count
-  return attributes
+  put(names.cacheRead, cacheRead)
+  put(names.cacheWrite, cacheWrite)
+  put(names.reasoningTokens, reasoning)
+  put(names.audioInput, usage.inputAudio)
+  put(names.audioOutput, usage.outputAudio)
+  put(names.imageInput, usage.inputImage)
+  put(names.imageOutput, usage.outputImage)
 }

@@ -1,4 +1,3 @@
-import type { Attributes } from '@opentelemetry/api'
 import type {
   GenerateReply,
   GenerateRequest,
@@ -14,6 +13,7 @@ import type {
 import { parsedJson } from '../../engine/kit.ts'
 import { finishReason } from './call-span.ts'
 import { names } from './semantic-conventions.ts'
+import type { Attributes } from './tracer.ts'
 
 /** A message as the conventions have it (`gen-ai-input-messages.json`). */
 interface Told {
@@ -22,11 +22,15 @@ interface Told {
 }
 
 /**
- * What a provider was asked and what it answered, as JSON texts.
+ * Says what a provider was asked and what it answered, as JSON texts.
  * @param most bytes of each
  */
-export function contentAttributes(call: ToldCall, most: number, scrub: (text: string) => string): Attributes {
-  const attributes: Attributes = {}
+export function describeContent(
+  attributes: Attributes,
+  call: ToldCall,
+  most: number,
+  scrub: (text: string) => string,
+): void {
   const put = (name: string, value: Json | undefined) => {
     if (value === undefined) return
     const text = scrub(JSON.stringify(value))
@@ -38,7 +42,7 @@ export function contentAttributes(call: ToldCall, most: number, scrub: (text: st
   const tool = rpc?.contents?.()
   put(names.toolArguments, tool?.arguments)
   put(names.toolResult, tool?.result)
-  if (operation !== 'generate') return attributes
+  if (operation !== 'generate') return
   const { request, reply } = call.content?.() ?? {}
   if (request) {
     const { items, tools } = request as GenerateRequest
@@ -49,7 +53,6 @@ export function contentAttributes(call: ToldCall, most: number, scrub: (text: st
     put(names.toolDefinitions, tools.length === 0 ? undefined : tools.map(definitionOf))
   }
   if (reply) put(names.outputMessages, answerOf(reply as GenerateReply))
-  return attributes
 }
 
 /** The beginning of a text, of at most so many bytes, cut between two characters. */

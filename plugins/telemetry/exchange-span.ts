@@ -1,7 +1,7 @@
-import type { Attributes, Span } from '@opentelemetry/api'
 import type { Ingress, ToldExchange } from '../../engine/index.ts'
 import { errorOfExchange } from './error-type.ts'
 import { names, session, user } from './semantic-conventions.ts'
+import type { Attributes } from './tracer.ts'
 
 /** Where clients reach the gateway. */
 export interface Door {
@@ -27,17 +27,14 @@ function methodOf({ method = '', transport }: ToldExchange): string {
 
 /** What is known when an exchange begins; a sampler may read it. */
 export function startOf(exchange: ToldExchange, { scheme }: Pick<Door, 'scheme'>, scrub: Scrub): Attributes {
-  const own: Attributes = { [names.requestId]: exchange.id, [names.pipeline]: exchange.pipeline }
-  if (!isRequest(exchange)) return own
-  return {
-    ...own,
-    [names.method]: methodOf(exchange),
-    [names.scheme]: scheme,
-    ...(exchange.route === undefined ? {} : { [names.route]: exchange.route }),
-    ...(exchange.path === undefined
-      ? {}
-      : { [names.path]: exchange.path === exchange.route ? exchange.path : clean(exchange.path, scrub, longestPath) }),
-  }
+  const { route, path } = exchange
+  const attributes: Attributes = { [names.requestId]: exchange.id, [names.pipeline]: exchange.pipeline }
+  if (!isRequest(exchange)) return attributes
+  attributes[names.method] = methodOf(exchange)
+  attributes[names.scheme] = scheme
+  if (route !== undefined) attributes[names.route] = route
+  if (path !== undefined) attributes[names.path] = path === route ? path : clean(path, scrub, longestPath)
+  return attributes
 }
 
 /** What the settings take of a request's headers. */
@@ -118,10 +115,10 @@ export function langfuseOf(pipeline: string, tags: ToldExchange['tags'], request
 }
 
 /** Says of an exchange what is known at its end. Absent values are absent attributes. */
-export function describeExchange(span: Span, exchange: ToldExchange, scrub: Scrub): void {
+export function describeExchange(attributes: Attributes, exchange: ToldExchange, scrub: Scrub): void {
   const { key, tags = {}, bill, losses } = exchange
   const put = (name: string, value: string | number | undefined) => {
-    if (value !== undefined && value !== '') span.setAttribute(name, value)
+    if (value !== undefined && value !== '') attributes[name] = value
   }
   if (isRequest(exchange)) put(names.status, exchange.status)
   put(names.protocol, exchange.protocol)
@@ -135,7 +132,7 @@ export function describeExchange(span: Span, exchange: ToldExchange, scrub: Scru
   if (bill) put(names.costOrigin, bill.cost.origin)
   if (bill?.cost.micros !== undefined) put(names.costUsd, bill.cost.micros / 1e6)
   put(names.savings, exchange.savings)
-  if (losses !== undefined && losses.length > 0) span.setAttribute(names.losses, [...losses])
+  if (losses !== undefined && losses.length > 0) attributes[names.losses] = [...losses]
   put(names.tier, exchange.tier)
   put(names.configVersion, exchange.configVersion)
   for (const [name, value] of Object.entries(tags).slice(0, mostTags)) put(`${names.tag}${name}`, value)

@@ -1,9 +1,10 @@
-import type { Attributes, Link, Span } from '@opentelemetry/api'
+import type { Link } from '@opentelemetry/api'
 import type { ToldCall, ToldExchange, TraceContext } from '../../engine/index.ts'
 import { errorOfCall } from './error-type.ts'
 import type { Tracing } from './open-tracing.ts'
 import { names } from './semantic-conventions.ts'
 import { linkTo } from './trace-context.ts'
+import type { Attributes } from './tracer.ts'
 
 /** What the stages for MCP servers tell of a message. */
 type McpFacts = NonNullable<ToldExchange['mcp']>
@@ -54,25 +55,21 @@ export class McpSpans {
   }
 
   /** No span but that of a call has an attribute of a tool: Langfuse would count it as one. */
-  describeServer(span: Span, exchange: ToldExchange, last: ToldCall | undefined): void {
+  describeServer(attributes: Attributes, exchange: ToldExchange, last: ToldCall | undefined): void {
     const { mcp } = exchange
-    if (mcp) span.setAttributes(this.#attributesOf(mcp))
-    span.setAttribute(names.transport, 'tcp')
+    if (mcp) Object.assign(attributes, this.#attributesOf(mcp))
+    attributes[names.transport] = 'tcp'
     if (last === undefined) return
-    span.setAttribute(names.mcpServer, last.provider)
-    const error = errorOfCall(last, undefined)
-    if (error !== undefined) span.setAttribute(names.errorType, error)
-    if (last.rpc?.status !== undefined) span.setAttribute(names.rpcStatus, String(last.rpc.status))
+    attributes[names.mcpServer] = last.provider
+    describeAnswer(attributes, last)
   }
 
-  describeClient(span: Span, call: ToldCall): void {
+  describeClient(attributes: Attributes, call: ToldCall): void {
     if (call.server) {
-      span.setAttribute(names.serverAddress, call.server.address)
-      span.setAttribute(names.serverPort, call.server.port)
+      attributes[names.serverAddress] = call.server.address
+      attributes[names.serverPort] = call.server.port
     }
-    if (call.rpc?.status !== undefined) span.setAttribute(names.rpcStatus, String(call.rpc.status))
-    const error = errorOfCall(call, undefined)
-    if (error !== undefined) span.setAttribute(names.errorType, error)
+    describeAnswer(attributes, call)
   }
 
   #attributesOf({ method, name, uri, id, version, session }: McpFacts): Attributes {
@@ -84,9 +81,15 @@ export class McpSpans {
       [names.mcpResource]: uri,
       [names.promptName]: method === 'prompts/get' ? name : undefined,
     }
-    const known = Object.entries(told).flatMap(([attribute, text]) =>
-      text === undefined ? [] : [[attribute, this.#scrub(text)]],
-    )
-    return Object.fromEntries(known) as Attributes
+    const attributes: Attributes = {}
+    for (const [attribute, text] of Object.entries(told))
+      if (text !== undefined) attributes[attribute] = this.#scrub(text)
+    return attributes
   }
+}
+
+function describeAnswer(attributes: Attributes, call: ToldCall): void {
+  const error = errorOfCall(call, undefined)
+  if (error !== undefined) attributes[names.errorType] = error
+  if (call.rpc?.status !== undefined) attributes[names.rpcStatus] = String(call.rpc.status)
 }

@@ -7,11 +7,12 @@ import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan, Sampler, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace'
 import type { Delivery } from './delivery.ts'
 import type { Sampling, Sending, TelemetryEnvironment } from './environment.ts'
+import { Tracer } from './tracer.ts'
 
 /** The tracer of this process. */
 export interface Tracing {
   readonly api: typeof Api
-  readonly tracer: Api.Tracer
+  readonly tracer: Tracer
   /** Sends what waits, and ends. Takes at most so many milliseconds; never rejects. */
   close(limit: number): Promise<void>
 }
@@ -28,27 +29,22 @@ export async function openTracing(
     resourceOf(environment, version),
   ])
   const { traces, batch, sampling, valueLength } = environment
-  const spanProcessors: SpanProcessor[] = []
+  const processors: SpanProcessor[] = []
   if (traces.otlp) {
     const exporter = new CountedExporter(await traceExporter(traces.sending), delivery)
-    spanProcessors.push(new CountedQueue(new sdk.BatchSpanProcessor({ ...batch, exporter }), exporter, batch))
+    processors.push(new CountedQueue(new sdk.BatchSpanProcessor({ ...batch, exporter }), exporter, batch))
   }
-  if (traces.console) spanProcessors.push(new sdk.SimpleSpanProcessor({ exporter: new sdk.ConsoleSpanExporter() }))
-  const provider = new sdk.TracerProvider({
-    resource,
-    sampler: samplerOf(sampling, sdk),
-    spanLimits: { attributeValueLengthLimit: valueLength },
-    spanProcessors,
-  })
+  if (traces.console) processors.push(new sdk.SimpleSpanProcessor({ exporter: new sdk.ConsoleSpanExporter() }))
+  const origin = { resource, scope: { name: 'sluice', version }, valueLength: valueLength || Infinity, processors }
   return {
     api,
-    tracer: provider.getTracer('sluice', version),
-    close: (limit) => closing(provider.shutdown(), limit),
+    tracer: new Tracer(api, samplerOf(sampling, sdk), new sdk.RandomIdGenerator(), origin),
+    close: (limit) => closing(Promise.all(processors.map((processor) => processor.shutdown())), limit),
   }
 }
 
-/** Waits until a provider has sent what waits, at most so many milliseconds. What could not be sent is counted. */
-export async function closing(ending: Promise<void>, limit: number): Promise<void> {
+/** Waits until what waits is sent, at most so many milliseconds. What could not be sent is counted. */
+export async function closing(ending: Promise<unknown>, limit: number): Promise<void> {
   const over = Promise.withResolvers<void>()
   const timer = setTimeout(over.resolve, limit)
   await Promise.race([ending.catch(() => undefined), over.promise])

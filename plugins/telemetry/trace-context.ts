@@ -1,6 +1,7 @@
-import type { Link, Span, SpanContext } from '@opentelemetry/api'
+import type { Link, SpanContext } from '@opentelemetry/api'
 import type { TraceContext } from '../../engine/index.ts'
 import type { Tracing } from './open-tracing.ts'
+import type { Span } from './tracer.ts'
 
 /** The span that a validated trace context names. */
 export function spanContextOf(
@@ -21,7 +22,7 @@ export function spanContextOf(
 
 /** The trace context below a span. `tracestate` passes as it came. */
 export function traceContextOf(span: Span, tracestate: string | undefined): TraceContext {
-  const { traceId, spanId, traceFlags } = span.spanContext()
+  const { traceId, spanId, traceFlags } = span.context
   const traceparent = `00-${traceId}-${spanId}-0${traceFlags & 1}`
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }

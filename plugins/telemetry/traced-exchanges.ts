@@ -1,9 +1,9 @@
-import type { Attributes, Context, Link, Span } from '@opentelemetry/api'
+import type { Link } from '@opentelemetry/api'
 import type { Ingress, ToldCall, ToldExchange, ToldReply, ToldStage, TraceContext } from '../../engine/index.ts'
 import { describeCall, nameOf as nameOfCall, providerOf, startOf as startOfCall } from './call-span.ts'
 import type { ProviderFacts } from './call-span.ts'
-import { contentAttributes } from './content.ts'
-import { errorOfCall, errorType } from './error-type.ts'
+import { describeContent } from './content.ts'
+import { errorType } from './error-type.ts'
 import {
   clean,
   describeExchange,
@@ -20,6 +20,7 @@ import { McpSpans } from './mcp-spans.ts'
 import type { Tracing } from './open-tracing.ts'
 import { names } from './semantic-conventions.ts'
 import { linkTo, spanContextOf, traceContextOf } from './trace-context.ts'
+import type { Attributes, Span } from './tracer.ts'
 
 /** What the settings and the environment say of spans. */
 export interface SpanSettings {
@@ -41,7 +42,6 @@ export interface Running {
   readonly message: ToldExchange
   /** Set when the span begins: for a message to an MCP server, when it was read. */
   span: Span | undefined
-  context: Context | undefined
   /** That of the trace which goes on. */
   tracestate: string | undefined
   readonly outer: Running | undefined
@@ -112,7 +112,6 @@ export class TracedExchanges {
     const running: Running = {
       message,
       span: undefined,
-      context: undefined,
       tracestate: undefined,
       outer,
       began,
@@ -141,17 +140,16 @@ export class TracedExchanges {
     const running = this.#running.get(call.exchange)
     if (running === undefined) return
     const { api, tracer } = this.#tracing
-    const context = this.#contextOf(running)
+    const parent = this.#spanOf(running).context
     const began = call.began ?? performance.now()
     const isMcp = call.protocol === 'mcp'
-    const startTime = timeOf(running, began)
     const attributes = isMcp ? this.#mcp.startOf(call, running.message.mcp) : startOfCall(call, this.#provider(call))
     const name = isMcp ? this.#mcp.nameOf(running.message.mcp) : nameOfCall(call)
-    const span = tracer.startSpan(name, { kind: api.SpanKind.CLIENT, startTime, attributes }, context)
+    const span = tracer.begin(name, { kind: api.SpanKind.CLIENT, attributes, began, epoch: running.epoch }, parent)
     this.#calls.set(call, { span, running })
     if (!this.#settings.propagates) delete call.trace
     else call.trace = traceContextOf(span, running.tracestate)
-    if (this.#settings.content !== undefined && span.isRecording()) call.keeps = true
+    if (this.#settings.content !== undefined && span.isRecorded) call.keeps = true
   }
 
   /** A call is over. What became of its exchange is known soon, unless the call has outlived it. */
@@ -175,19 +173,18 @@ export class TracedExchanges {
     running.isOver = true
     if (this.#running.get(exchange.id) === running) this.#running.delete(exchange.id)
     if (isRequest(exchange)) this.#asked.delete(exchange.id)
-    this.#contextOf(running)
-    const { span } = running
-    if (span === undefined) return
+    const span = this.#spanOf(running)
     for (const call of running.calls) {
       const calling = this.#calls.get(call)
       if (calling) this.#endCall(call, calling)
     }
-    if (span.isRecording()) {
+    if (span.isRecorded) {
+      const { attributes } = span
       this.#endStages(running)
-      describeExchange(span, exchange, this.#settings.scrub)
-      if (isRequest(exchange)) span.setAttributes(running.request)
-      if (exchange.protocol === 'mcp') this.#mcp.describeServer(span, exchange, running.calls.at(-1))
-      if (isError(exchange)) span.setStatus({ code: this.#tracing.api.SpanStatusCode.ERROR })
+      describeExchange(attributes, exchange, this.#settings.scrub)
+      if (isRequest(exchange)) Object.assign(attributes, running.request)
+      if (exchange.protocol === 'mcp') this.#mcp.describeServer(attributes, exchange, running.calls.at(-1))
+      if (isError(exchange)) span.fail()
     }
     this.#end(span, running, running.began + (exchange.duration ?? 0))
     for (const [below, ended] of running.held.splice(0)) this.#end(below, running, ended)
@@ -199,12 +196,9 @@ export class TracedExchanges {
     if (running === undefined) return undefined
     const { api, tracer } = this.#tracing
     const spanKind = kind === 'client' ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL
-    const context = this.#contextOf(running)
-    const span = tracer.startSpan(
-      name,
-      { kind: spanKind, startTime: timeOf(running, performance.now()), attributes },
-      context,
-    )
+    const began = performance.now()
+    const { epoch } = running
+    const span = tracer.begin(name, { kind: spanKind, attributes, began, epoch }, this.#spanOf(running).context)
     return { span, end: () => this.#end(span, running, performance.now()) }
   }
 
@@ -215,7 +209,7 @@ export class TracedExchanges {
   contextOf(exchange: string, ingress: Ingress | undefined): TraceContext | undefined {
     const running = this.#running.get(exchange)
     if (running === undefined) return undefined
-    this.#contextOf(running)
+    this.#spanOf(running)
     const { trace, pipeline } = rootOf(running).message
     if (!this.#settings.langfuse || trace === undefined) return running.message.trace
     const { request, scrub } = this.#settings
@@ -224,59 +218,43 @@ export class TracedExchanges {
   }
 
   /** Begins the span of an exchange, below what its client says, or what began it. */
-  #begin(running: Running, name: string, given: TraceContext | undefined, link?: Link): void {
+  #begin(running: Running, name: string, given: TraceContext | undefined, link?: Link): Span {
     const { message, outer } = running
     const { continues, propagates, request, scrub } = this.#settings
     const { api, tracer } = this.#tracing
     const isClients = isRequest(message)
     const trace = propagates ? given : undefined
     const goesOn = trace !== undefined && (continues || !isClients)
-    const root = api.ROOT_CONTEXT
-    const parent = outer
-      ? this.#contextOf(outer)
-      : goesOn
-        ? api.trace.setSpanContext(root, spanContextOf(trace, this.#tracing))
-        : root
-    const links = [
-      ...(trace !== undefined && !goesOn ? [linkTo(trace, this.#tracing)] : []),
-      ...(link === undefined ? [] : [link]),
-    ]
-    const span = tracer.startSpan(
-      name,
-      {
-        kind: isClients ? api.SpanKind.SERVER : api.SpanKind.INTERNAL,
-        startTime: timeOf(running, running.began),
-        attributes: startOfExchange(message, request.door, scrub),
-        ...(links.length > 0 ? { links } : {}),
-      },
-      parent,
-    )
+    const parent = outer ? this.#spanOf(outer).context : goesOn ? spanContextOf(trace, this.#tracing) : undefined
+    const isStranger = trace !== undefined && !goesOn
+    const links = [...(isStranger ? [linkTo(trace, this.#tracing)] : []), ...(link ? [link] : [])]
+    const kind = isClients ? api.SpanKind.SERVER : api.SpanKind.INTERNAL
+    const attributes = startOfExchange(message, request.door, scrub)
+    const { began, epoch } = running
+    const span = tracer.begin(name, { kind, attributes, began, epoch, links }, parent)
     running.span = span
     running.tracestate = outer ? outer.tracestate : goesOn ? trace.tracestate : undefined
     // Rows and lines of the log name the trace, wherever it goes.
     message.trace = traceContextOf(span, running.tracestate)
-    running.context = api.trace.setSpan(root, span)
+    return span
   }
 
-  /** The context of an exchange. The span of a message to an MCP server begins when it is asked for. */
-  #contextOf(running: Running): Context {
-    if (running.context === undefined) {
-      const { name, trace, link } = this.#mcp.serverOf(running.message)
-      this.#begin(running, name, trace, link)
-    }
-    return running.context as Context
+  /** The span of an exchange. That of a message to an MCP server begins when it is asked for. */
+  #spanOf(running: Running): Span {
+    if (running.span) return running.span
+    const { name, trace, link } = this.#mcp.serverOf(running.message)
+    return this.#begin(running, name, trace, link)
   }
 
   #endCall(call: ToldCall, { span, running }: Calling): void {
     this.#calls.delete(call)
-    if (span.isRecording()) {
-      const isMcp = call.protocol === 'mcp'
-      if (isMcp) this.#mcp.describeClient(span, call)
-      else describeCall(span, call, running.message, this.#settings.scrub)
-      if (errorOfCall(call, isMcp ? undefined : running.message) !== undefined)
-        span.setStatus({ code: this.#tracing.api.SpanStatusCode.ERROR })
+    if (span.isRecorded) {
+      const { attributes } = span
       const { content, scrub } = this.#settings
-      if (content !== undefined) span.setAttributes(contentAttributes(call, content, scrub))
+      if (call.protocol === 'mcp') this.#mcp.describeClient(attributes, call)
+      else describeCall(attributes, call, running.message, scrub)
+      if (attributes[names.errorType] !== undefined) span.fail()
+      if (content !== undefined) describeContent(attributes, call, content, scrub)
     }
     const now = performance.now()
     const began = call.began ?? now
@@ -286,28 +264,24 @@ export class TracedExchanges {
   #endStages(running: Running): void {
     const { api, tracer } = this.#tracing
     for (const { message, began } of running.stages) {
-      const attributes = { 'sluice.stage': message.stage, 'sluice.at': message.at, [names.attempt]: message.attempt }
-      const startTime = timeOf(running, began)
-      const span = tracer.startSpan(
-        message.stage,
-        { kind: api.SpanKind.INTERNAL, startTime, attributes },
-        running.context,
-      )
-      if (message.error) span.setAttribute(names.errorType, errorType(message.error.code))
-      this.#end(span, running, began + (message.duration ?? 0))
+      const { stage, at, attempt, error, duration = 0 } = message
+      const attributes: Attributes = { 'sluice.stage': stage, 'sluice.at': at, [names.attempt]: attempt }
+      if (error) attributes[names.errorType] = errorType(error.code)
+      const { epoch } = running
+      const parts = { kind: api.SpanKind.INTERNAL, attributes, began, epoch }
+      this.#end(tracer.begin(stage, parts, running.span?.context), running, began + duration)
     }
   }
 
   /** Ends a span. What Langfuse wants at every span is known when the request is over. */
   #end(span: Span, running: Running, moment: number): void {
-    const { langfuse } = this.#settings
-    const root = rootOf(running)
-    if (langfuse && span.isRecording()) {
+    if (this.#settings.langfuse && span.isRecorded) {
+      const root = rootOf(running)
       if (!root.isOver) return void root.held.push([span, moment])
       const { pipeline, tags = running.message.tags } = root.message
-      span.setAttributes(langfuseOf(pipeline, tags, root.request))
+      Object.assign(span.attributes, langfuseOf(pipeline, tags, root.request))
     }
-    span.end(timeOf(running, moment))
+    span.end(moment)
   }
 
   #provider(call: ToldCall): string {
@@ -320,11 +294,4 @@ function rootOf(running: Running): Running {
   let root = running
   while (root.outer) root = root.outer
   return root
-}
-
-/** A moment of an exchange as OpenTelemetry has it: seconds and nanoseconds of Unix time. */
-function timeOf({ epoch }: Running, moment: number): [number, number] {
-  const milliseconds = epoch + moment
-  const seconds = Math.floor(milliseconds / 1_000)
-  return [seconds, Math.round((milliseconds - seconds * 1_000) * 1e6)]
 }

@@ -6,6 +6,7 @@ import type { TelemetryEnvironment } from './environment.ts'
 import type { Door } from './exchange-span.ts'
 import { openTracing } from './open-tracing.ts'
 import type { Tracing } from './open-tracing.ts'
+import { names } from './semantic-conventions.ts'
 import type { Telemetry } from './telemetry.ts'
 import { checkTraces, linkTo, traceSettings } from './trace-settings.ts'
 import type { TraceSettings } from './trace-settings.ts'
@@ -94,7 +95,7 @@ export default defineService({
           mcpContext: given.mcp_context,
           linkOf: (traceId) => linkTo(traceId, given),
           contextFor: ({ id, trace }, ingress) => (listens ? exchanges?.contextOf(id, ingress) : undefined) ?? trace,
-          span: (scope, span) => (listens && tracing && exchanges ? begun(exchanges, tracing, scope, span) : nothing),
+          span: (scope, span) => (listens && exchanges ? begun(exchanges, scope, span) : nothing),
         }
         return {
           view,
@@ -129,20 +130,17 @@ async function openedTracing(telemetry: Telemetry, version: string): Promise<Tra
   }
 }
 
-function begun(
-  exchanges: TracedExchanges,
-  { api }: Tracing,
-  { id }: Pick<Scope, 'id'>,
-  { name, kind = 'internal', attributes = {} }: SpanParts,
-): EndSpan {
-  const below = exchanges.below(id, name, kind, attributes)
+function begun(exchanges: TracedExchanges, { id }: Pick<Scope, 'id'>, parts: SpanParts): EndSpan {
+  const { name, kind = 'internal', attributes } = parts
+  const below = exchanges.below(id, name, kind, { ...attributes })
   if (below === undefined) return nothing
   const { span } = below
   return (known = {}) => {
-    if (known.attributes) span.setAttributes(known.attributes)
+    if (span.ended) return
+    Object.assign(span.attributes, known.attributes)
     if (known.error !== undefined) {
-      span.setAttribute('error.type', known.error)
-      span.setStatus({ code: api.SpanStatusCode.ERROR })
+      span.attributes[names.errorType] = known.error
+      span.fail()
     }
     below.end()
   }

@@ -1,9 +1,11 @@
 import * as api from '@opentelemetry/api'
-import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { AlwaysOnSampler, RandomIdGenerator, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import { expect } from 'chai'
 import { TracedExchanges } from '../../plugins/telemetry/traced-exchanges.ts'
 import type { SpanSettings } from '../../plugins/telemetry/traced-exchanges.ts'
+import { Tracer } from '../../plugins/telemetry/tracer.ts'
 
 const settings: SpanSettings = {
   stages: false,
@@ -29,11 +31,13 @@ describe('spans of a job that begins before its request is answered', () => {
       },
       shutdown: () => Promise.resolve(),
     }
-    const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
-    const exchanges = new TracedExchanges(
-      { api, tracer: provider.getTracer('test'), close: () => Promise.resolve() },
-      settings,
-    )
+    const tracer = new Tracer(api, new AlwaysOnSampler(), new RandomIdGenerator(), {
+      resource: resourceFromAttributes({}),
+      scope: { name: 'test' },
+      valueLength: Infinity,
+      processors: [new SimpleSpanProcessor({ exporter })],
+    })
+    const exchanges = new TracedExchanges({ api, tracer, close: () => Promise.resolve() }, settings)
     const ingress = { headers: { 'user-agent': 'a client', 'x-session': 's-1' }, remote: '127.0.0.1' } as never
     // A job has the id of the request that began it.
     const request = { id: 'one', pipeline: 'responses', protocol: 'responses', transport: 'http', method: 'POST' }
