@@ -1,9 +1,9 @@
 import type * as Api from '@opentelemetry/api'
 import type { HrTime, Link, SpanContext, SpanStatus } from '@opentelemetry/api'
-import type { IdGenerator, ReadableSpan, Sampler, SpanProcessor } from '@opentelemetry/sdk-trace'
+import type { IdGenerator, ReadableSpan, Sampler, SamplingDecision, SpanProcessor } from '@opentelemetry/sdk-trace'
 
 /** What a span says, by the names of the conventions. */
-export type Attributes = Record<string, string | number | boolean | readonly string[]>
+export type Attributes = Record<string, string | number | boolean | string[]>
 
 /** What all spans of a process have in common. */
 export interface Origin {
@@ -26,6 +26,8 @@ export interface Beginning {
 
 const failed: SpanStatus = { code: 2 satisfies Api.SpanStatusCode.ERROR }
 const fine: SpanStatus = { code: 0 satisfies Api.SpanStatusCode.UNSET }
+/** `SamplingDecision.RECORD_AND_SAMPLED` of the SDK, which is loaded only where there are traces. */
+const recordAndSample: SamplingDecision.RECORD_AND_SAMPLED = 2
 const noLinks: Link[] = []
 const noEvents: ReadableSpan['events'] = []
 
@@ -38,7 +40,7 @@ export class Span implements ReadableSpan {
   readonly kind: Api.SpanKind
   readonly context: SpanContext
   readonly parentSpanContext?: SpanContext
-  readonly attributes: Attributes & Api.Attributes
+  readonly attributes: Attributes
   readonly links: Link[]
   readonly #origin: Origin
   readonly #began: number
@@ -51,7 +53,7 @@ export class Span implements ReadableSpan {
     this.kind = parts.kind
     this.context = context
     if (parent) this.parentSpanContext = parent
-    this.attributes = parts.attributes as Attributes & Api.Attributes
+    this.attributes = parts.attributes
     this.links = parts.links ?? noLinks
     this.#origin = origin
     this.#began = parts.began
@@ -166,10 +168,9 @@ export class Tracer {
   }
 
   #sampled(name: string, { kind, attributes, links }: Beginning, traceId: string, parent: SpanContext | undefined) {
-    const { ROOT_CONTEXT, SamplingDecision, TraceFlags, trace } = this.#api
+    const { ROOT_CONTEXT, TraceFlags, trace } = this.#api
     const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
-    const own = attributes as Api.Attributes
-    const { decision } = this.#sampler.shouldSample(context, traceId, name, kind, own, links ?? noLinks)
-    return decision === SamplingDecision.RECORD_AND_SAMPLED ? TraceFlags.SAMPLED : TraceFlags.NONE
+    const { decision } = this.#sampler.shouldSample(context, traceId, name, kind, attributes, links ?? noLinks)
+    return decision === recordAndSample ? TraceFlags.SAMPLED : TraceFlags.NONE
   }
 }

@@ -21,17 +21,24 @@ export function tellRequest(scope: Scope, request: Envelope, { same }: Upstream)
   call?.tell({
     streamed: request.stream,
     lane: same ? 'bytes' : 'translated',
-    asked: () => parametersOf(request),
+    asked: () => parametersOf(request, same && !call.keeps),
     ...(call.keeps ? { content: () => requestIn(request) } : {}),
   })
 }
 
-/** Numbers and names that the client chose; a body is not parsed before. */
-function parametersOf(request: Envelope): JsonObject {
-  const own = Object.entries(request.body).filter(
-    ([, value]) => typeof value === 'number' || typeof value === 'boolean',
-  )
-  if (request.operation !== 'generate') return Object.fromEntries(own)
+/** Where the conversation stands in the bodies of protocols; it is long, and has no parameters. */
+const conversations = ['messages', 'input', 'contents']
+
+/**
+ * Numbers and names that the client chose; a body is not parsed before.
+ * @param isUnread whether nobody else wants the neutral form
+ */
+function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
+  const { body } = request
+  if (request.operation !== 'generate')
+    return Object.fromEntries(
+      Object.entries(body).filter(([, value]) => typeof value === 'number' || typeof value === 'boolean'),
+    )
   const {
     items,
     tools,
@@ -43,19 +50,27 @@ function parametersOf(request: Envelope): JsonObject {
     format,
     reasoning,
     ...others
-  } = request.neutral('generate')
-  const { n: choices, previous_response_id: previous, conversation: named } = request.body
+  } = (isUnread ? withoutConversation(request) : request).neutral('generate')
+  const { n: choices, previous_response_id: previous, conversation: named } = body
   const conversation = isObject(named) ? named['id'] : named
-  return defined({
+  return {
     ...others,
-    reasoning: reasoning && defined({ ...reasoning }),
+    reasoning: reasoning && { ...reasoning },
     format: format?.type,
-    items: items.length,
+    get items() {
+      return isUnread ? request.neutral('generate').items.length : items.length
+    },
     tools: tools.length,
     choices: typeof choices === 'number' ? choices : undefined,
     conversation: typeof conversation === 'string' ? conversation.slice(0, 256) : undefined,
     previous: typeof previous === 'string' ? previous.slice(0, 256) : undefined,
-  })
+  }
+}
+
+function withoutConversation(request: Envelope): Envelope {
+  const body = { ...request.body }
+  for (const field of conversations) if (Array.isArray(body[field])) body[field] = []
+  return request.with({ body })
 }
 
 function requestIn(request: Envelope): ToldContent {
