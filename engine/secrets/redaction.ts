@@ -44,8 +44,8 @@ const NAMES = new Set([
 export class Secrets {
   readonly #short = new Set<string>()
   readonly #parts = new Set<string>()
-  /** Marks the first three characters of every part, so that nearly every position of a text is skipped cheaply. */
-  readonly #starts = new Uint8Array(65_536)
+  /** Marks every three characters of every part: ten positions of a text are skipped where the last of them has none. */
+  readonly #marks = new Uint8Array(65_536)
   /** Texts without secrets; cleared when a secret is registered. */
   readonly #clean = new Set<string>()
 
@@ -56,10 +56,8 @@ export class Secrets {
     for (const form of formsOf(value)) {
       if (form.length < SHORTEST) continue
       if (form.length < WINDOW) this.#short.add(form)
-      for (let at = 0; at + WINDOW <= form.length; at += 1) {
-        this.#parts.add(form.slice(at, at + WINDOW))
-        this.#starts[startOf(form, at)] = 1
-      }
+      for (let at = 0; at + 3 <= form.length; at += 1) this.#marks[markOf(form, at)] = 1
+      for (let at = 0; at + WINDOW <= form.length; at += 1) this.#parts.add(form.slice(at, at + WINDOW))
     }
   }
 
@@ -108,10 +106,13 @@ export class Secrets {
     let kept = 0
     let end = -1
     for (let at = 0; at + WINDOW <= text.length; at += 1) {
-      if (this.#starts[startOf(text, at)] === 0 || !this.#parts.has(text.slice(at, at + WINDOW))) continue
-      if (at > end) clean += text.slice(kept, at) + HIDDEN
-      end = at + WINDOW
-      kept = end
+      // A part that begins at any of these positions holds the three characters at the last of them.
+      const last = at + WINDOW - 3
+      if (this.#marks[markOf(text, last)] === 0) at = last
+      else if (this.#marks[markOf(text, at)] === 1 && this.#parts.has(text.slice(at, at + WINDOW))) {
+        if (at > end) clean += text.slice(kept, at) + HIDDEN
+        kept = end = at + WINDOW
+      }
     }
     return clean + text.slice(kept)
   }
@@ -125,7 +126,7 @@ export function isSecretName(name: string): boolean {
   return NAMES.has(plain) || /(apikey|token|secret|password|privatekey)$/.test(plain)
 }
 
-function startOf(text: string, at: number): number {
+function markOf(text: string, at: number): number {
   return (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & 0xffff
 }
 

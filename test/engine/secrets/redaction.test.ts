@@ -53,6 +53,22 @@ describe('engine/store/redaction', () => {
     expect(secrets.scrub('abcdefghijklmnopqrstuv…')).to.equal(`${HIDDEN}…`)
   })
 
+  it('hides a part at any place of a text, also beside the beginnings of others', () => {
+    const value = 'abcdefghijklmnopqrstuvwxyz0123456789'
+    const secrets = knowing(value)
+    const part = fc.tuple(fc.nat(value.length - 12), fc.integer({ min: 12, max: 20 }))
+    const between = fc.string({ unit: fc.constantFrom(' ', 'a', 'abc', 'rst', '789', '<', 'é'), maxLength: 24 })
+    const sequence = fc.array(fc.tuple(between, part), { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(sequence, between, (written, after) => {
+        const text = written.map(([before, [at, length]]) => `${before}|${value.slice(at, at + length)}|`).join('')
+        expect(secrets.scrub(text + after)).to.equal(
+          `${written.map(([before]) => `${before}|${HIDDEN}|`).join('')}${after}`,
+        )
+      }),
+    )
+  })
+
   it('hides short values whole, and leaves words alone', () => {
     const secrets = knowing('tiny-key', 'word')
     expect(secrets.scrub('a tiny-key and a word')).to.equal(`a ${HIDDEN} and a word`)
