@@ -131,7 +131,7 @@ export function langfuseOf(pipeline: string, tags: ToldExchange['tags'], request
 
 /** Says of an exchange what is known at its end. Absent values are absent attributes. */
 export function describeExchange(attributes: Attributes, exchange: ToldExchange, scrub: Scrub): void {
-  const { key, tags = {}, bill, losses } = exchange
+  const { key, tags, bill, losses } = exchange
   const put = (name: string, value: string | number | undefined) => {
     if (value !== undefined && value !== '') attributes[name] = value
   }
@@ -150,7 +150,7 @@ export function describeExchange(attributes: Attributes, exchange: ToldExchange,
   if (losses !== undefined && losses.length > 0) attributes[names.losses] = [...losses]
   put(names.tier, exchange.tier)
   put(names.configVersion, exchange.configVersion)
-  for (const [name, value] of Object.entries(tags).slice(0, mostTags)) put(`${names.tag}${name}`, value)
+  if (tags) for (const [name, value] of Object.entries(tags).slice(0, mostTags)) put(`${names.tag}${name}`, value)
   put(names.errorType, errorOfExchange(exchange))
 }
 

@@ -39,28 +39,22 @@ function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
     return Object.fromEntries(
       Object.entries(body).filter(([, value]) => typeof value === 'number' || typeof value === 'boolean'),
     )
-  const {
-    items,
-    tools,
-    toolChoice: _,
-    rest: __,
-    user: ___,
-    cacheKey: ____,
-    metadata: _____,
-    format,
-    reasoning,
-    ...others
-  } = (isUnread ? withoutConversation(request) : request).neutral('generate')
+  const asked = (isUnread ? withoutConversation(request) : request).neutral('generate')
   const { n: choices, previous_response_id: previous, conversation: named } = body
   const conversation = isObject(named) ? named['id'] : named
   return {
-    ...others,
-    reasoning: reasoning && { ...reasoning },
-    format: format?.type,
+    ...asked,
     get items() {
-      return isUnread ? request.neutral('generate').items.length : items.length
+      return (isUnread ? request.neutral('generate') : asked).items.length
     },
-    tools: tools.length,
+    tools: asked.tools.length,
+    toolChoice: undefined,
+    rest: undefined,
+    user: undefined,
+    cacheKey: undefined,
+    metadata: undefined,
+    reasoning: asked.reasoning && { ...asked.reasoning },
+    format: asked.format?.type,
     choices: typeof choices === 'number' ? choices : undefined,
     conversation: typeof conversation === 'string' ? conversation.slice(0, 256) : undefined,
     previous: typeof previous === 'string' ? previous.slice(0, 256) : undefined,

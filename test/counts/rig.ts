@@ -34,9 +34,13 @@ export interface Load {
   readonly requests: number
 }
 
-/** @param settings what the configuration says beside one provider, `far`, and its models */
+/**
+ * @param settings what the configuration says beside one provider, `far`, and its models
+ * @param isTraced whether all requests have spans, which are sent in batches of 50
+ */
 export async function openCounted(
   settings: { readonly api_key?: object; readonly server_config?: object } = {},
+  isTraced = false,
 ): Promise<Counted> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-counts-'))
   const upstream = await openUpstream()
@@ -61,9 +65,11 @@ export async function openCounted(
       server_config: { logging: { level: 'error' }, smart_routing: { enabled: true }, ...settings.server_config },
     }),
   )
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: upstream.url, OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '50' }
+  const place = { SLUICE_CONFIG: join(folder, 'sluice.yaml'), PORT: String(port), HOST: '127.0.0.1' }
   const gateway = fork(join(root, 'engine', 'bin', 'sluice.cjs'), ['serve', '--no-watch'], {
     execArgv: ['--import', join(import.meta.dirname, 'counter.ts')],
-    env: { ...process.env, SLUICE_CONFIG: join(folder, 'sluice.yaml'), PORT: String(port), HOST: '127.0.0.1' },
+    env: { ...process.env, ...place, ...(isTraced ? traces : {}) },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const url = `http://127.0.0.1:${port}`
@@ -130,12 +136,13 @@ function post(url: string, text: string, agent: Agent): Promise<void> {
 const usage = { prompt_tokens: 400, completion_tokens: 20, total_tokens: 420 }
 const head = { id: 'chatcmpl-1', created: 1, model: 'plain' }
 
-/** Answers chat completions: whole, or as a stream of as many chunks as `max_tokens` says. */
+/** Answers chat completions: whole, or as a stream of as many chunks as `max_tokens` says. Takes traces, too. */
 async function openUpstream(): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server: Server = createServer((asked, answer) => {
     const parts: Buffer[] = []
     asked.on('data', (part: Buffer) => parts.push(part))
     asked.on('end', () => {
+      if (asked.url === '/v1/traces') return void answer.end()
       const body = JSON.parse(Buffer.concat(parts).toString()) as { stream?: boolean; max_tokens: number }
       if (body.stream) streamed(answer, body.max_tokens)
       else whole(answer)

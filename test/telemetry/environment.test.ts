@@ -253,6 +253,22 @@ describe("OpenTelemetry's variables", () => {
     }
   })
 
+  it('cut the values of attributes, unless they say 0', async () => {
+    const told = async (limit: string, traceId: string) => {
+      const quickly = { ...quick(), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
+      await start({ ...quickly, OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: limit })
+      const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
+      const asked = { ...body, stop: ['an end of it'] }
+      await (await gateway?.post('/v1/chat/completions', asked, { traceparent }))?.text()
+      const spans = await collector.trace((span) => span.traceId === traceId && span.kind === 'client')
+      await gateway?.close()
+      const call = spans.find(({ kind }) => kind === 'client')
+      return ['sluice.provider', 'gen_ai.request.stop_sequences'].map((name) => call?.attributes[name])
+    }
+    expect(await told('3', '4bf92f3577b34da6a3ce929d0e0e4736')).to.deep.equal(['ech', ['an ']])
+    expect(await told('0', '4bf92f3577b34da6a3ce929d0e0e4737')).to.deep.equal(['echo', ['an end of it']])
+  })
+
   it('choose what is sampled, and whether trace context passes', async () => {
     await start({ ...quick(), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER: 'always_off' })
     expect(await ask()).to.equal(200)
