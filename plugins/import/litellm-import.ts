@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { Refusal } from '../../engine/index.ts'
 import type { CommandOutput, Json } from '../../engine/index.ts'
-import { parsedJson } from '../../engine/kit.ts'
+import { isObject, parsedJson } from '../../engine/kit.ts'
 import { litellmVariable } from './draft.ts'
 import { hasLitellmTables, readDatabase, textIn } from './litellm-database.ts'
 import type { LitellmDatabase, Row } from './litellm-database.ts'
@@ -126,8 +126,10 @@ function readModels({ rows }: LitellmDatabase, { models, report }: ReadLitellm, 
   const entries = rows.ProxyModelTable.flatMap((row, at) => {
     const name = open(textIn(row, 'model_name') ?? '')
     const path = `LiteLLM_ProxyModelTable[${textIn(row, 'model_id') ?? at}]`
-    if (row['blocked'] === true) {
-      report.lost({ file: 'database', line: 0, path }, 'it is blocked, so it is left out: add it when it may be asked')
+    const info = json(row, 'model_info')
+    const why = leftOutBecause(row, info)
+    if (why !== undefined) {
+      report.lost({ file: 'database', line: 0, path }, why, 'client')
       return []
     }
     const made = [
@@ -135,7 +137,7 @@ function readModels({ rows }: LitellmDatabase, { models, report }: ReadLitellm, 
       entry(path, {
         model_name: text(name === 'unopened' ? null : name.text, `${path}.model_name`),
         litellm_params: treeOf(json(row, 'litellm_params'), `${path}.litellm_params`, opened),
-        model_info: treeOf(json(row, 'model_info'), `${path}.model_info`, plain),
+        model_info: treeOf(info, `${path}.model_info`, plain),
       }),
     ] as const
     return [made]
@@ -151,4 +153,12 @@ function readModels({ rows }: LitellmDatabase, { models, report }: ReadLitellm, 
       'client',
     )
   report.complete(roots, isSection)
+}
+
+/** Why a model of the database is left out, so that nobody may use more than before; undefined: it is not. */
+function leftOutBecause(row: Row, info: Json | undefined): string | undefined {
+  if (row['blocked'] === true) return 'it is blocked, so it is left out: add it when it may be asked'
+  const team = isObject(info) ? info['team_id'] : undefined
+  if (typeof team !== 'string' || team === '') return undefined
+  return 'its team alone might use it, so it is left out: add it, and list it in the keys of the team'
 }

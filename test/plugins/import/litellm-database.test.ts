@@ -278,29 +278,33 @@ describe('plugins/import: the database of LiteLLM', () => {
     expect((await here.run('--config', 'new/config/sluice.yaml', 'check')).status).to.equal(0)
   })
 
-  it('leaves out models that are blocked, and says so', async () => {
+  it('leaves out models that are blocked or of one team, and says so', async () => {
     theirs = await litellmTables(service.url)
-    const model = (id: string, name: string, blocked: boolean) =>
+    const model = (id: string, name: string, blocked: boolean, info: object = {}) =>
       theirs.add('ProxyModelTable', {
         model_id: id,
         model_name: name,
         litellm_params: { model: `openai/${id}`, api_key: `sk-${id}-canary` },
-        model_info: {},
+        model_info: info,
         blocked,
       })
     await model('m1', 'closed', true)
     await model('m2', 'half', true)
     await model('m3', 'half', false)
+    await model('m4', 'model_name_red_1', false, { team_id: 'red', team_public_model_name: 'ours' })
+    await key('sk-models-0000003')
     await key('sk-models-0000002', { models: ['closed', 'half'] })
     const { status, report, text } = await imported([])
     expect(status, text).to.equal(3)
-    expect(said(report)).to.include.members(['lost LiteLLM_ProxyModelTable[m1]', 'lost LiteLLM_ProxyModelTable[m2]'])
+    const out = ['m1', 'm2', 'm4'].map((id) => `lost LiteLLM_ProxyModelTable[${id}]`)
+    expect(said(report)).to.include.members(out)
     expect(readFileSync(join(folder(), '.env'), 'utf8')).to.equal('OPENAI_API_KEY=sk-m3-canary\n')
     const gateway = await startImported(folder(), { withKey: false })
     try {
       expect(gateway.models).to.deep.equal(['half'])
       expect((await gateway.ask('half', 'sk-models-0000002')).status).to.equal(200)
-      expect((await gateway.ask('closed', 'sk-models-0000002')).status).to.be.oneOf([403, 404])
+      for (const name of ['closed', 'model_name_red_1', 'ours'])
+        expect((await gateway.ask(name, 'sk-models-0000003')).status, name).to.be.oneOf([403, 404])
     } finally {
       await gateway.close()
     }
