@@ -25,6 +25,7 @@ interface Service {
   readonly ports?: readonly string[]
   readonly volumes?: readonly string[]
   readonly command?: readonly string[]
+  readonly entrypoint?: readonly string[]
   readonly depends_on?: Readonly<Record<string, object>>
   readonly healthcheck?: { readonly test: readonly string[] }
 }
@@ -107,6 +108,18 @@ describe('compose.yaml', () => {
     expect(compose.services['grafana']?.volumes).to.include(
       `./deploy/grafana/sluice.json:${dashboards.providers[0]?.options.path}/sluice.json:ro`,
     )
+  })
+
+  it('starts no Grafana without a password, and lets the one with it take the place of the shell', () => {
+    const words = (compose.services['grafana']?.entrypoint ?? []).map((word) => word.replaceAll('$$', '$'))
+    const [shell = '', ...given] = words.map((word) => word.replace('/run.sh', 'echo started'))
+    const { PATH = '' } = process.env
+    const run = (password: string) =>
+      spawnSync(shell, given, { env: { PATH, GF_SECURITY_ADMIN_PASSWORD: password }, encoding: 'utf8' })
+    expect(run('').status).not.to.equal(0)
+    expect(run('').stderr).to.include('GRAFANA_PASSWORD must stand in .env')
+    expect(run('two words').stdout).to.equal('started\n')
+    expect(words.at(-1)).to.match(/; exec \/run\.sh$/)
   })
 
   it('starts a Redis that wants the password, in no argument of a process, and none without it', async function () {
