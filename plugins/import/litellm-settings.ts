@@ -205,7 +205,8 @@ function readAliases(node: Node, { models, report }: Reading): void {
   for (const [alias, target] of membersOf(node)) {
     const model = target.kind === 'map' ? at(target, 'model') : target
     const hidden = at(target, 'hidden')
-    const problem = models.alias(alias, textOf(model) ?? '')
+    const several = target.kind === 'list' && 'an alias is one model: give a model several deployments, or fallbacks'
+    const problem = several || models.alias(alias, textOf(model) ?? '')
     if (problem === undefined && model) report.mapped(model, 'models[].aliases')
     else report.lost(model ?? target, problem ?? '', 'client')
     if (hidden && flagOf(hidden) === true)
@@ -442,5 +443,6 @@ export const lostSections: Readonly<Record<string, Reader>> = {
   finetune_settings: loses('fine-tuning is not served'),
   assistant_settings: loses('assistants are not served; use responses'),
   callback_settings: loses(noCallback),
+  cache: loses(noCache),
   agent_list: loses('agents are not served'),
 }
