@@ -139,6 +139,8 @@ export class OpaqueParser implements BlockParser {
   readonly #index: number
   readonly #block: JsonObject
   #input = ''
+  /** The summary in a compaction. */
+  #content: string | undefined
 
   constructor(index: number, block: JsonObject) {
     this.#index = index
@@ -151,14 +153,19 @@ export class OpaqueParser implements BlockParser {
 
   delta(delta: JsonObject): readonly GenerateEvent[] {
     if (delta.type === 'input_json_delta' && typeof delta.partial_json === 'string') this.#input += delta.partial_json
+    if (delta.type === 'compaction_delta' && typeof delta.content === 'string')
+      this.#content = (this.#content ?? '') + delta.content
     return []
   }
 
   /** Throws a `SyntaxError` if the joined deltas of the input are not JSON. */
   close(): readonly GenerateEvent[] {
     const index = this.#index
-    const value =
-      this.#input === '' ? this.#block : { ...this.#block, input: parseVerbatim(this.#input, 'all') as JsonObject }
+    const value = {
+      ...this.#block,
+      ...(this.#input === '' ? {} : { input: parseVerbatim(this.#input, 'all') as JsonObject }),
+      ...(this.#content === undefined ? {} : { content: this.#content }),
+    }
     return [
       { type: 'item', index, item: opaqueItem(value, 'assistant') },
       { type: 'item-end', index },
