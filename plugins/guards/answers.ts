@@ -1,6 +1,7 @@
 import type { Envelope, EventMap, GenerateEvent, Judged, UpstreamAnswer } from '../../engine/index.ts'
 import { mapText } from '../../engine/kit.ts'
 import { AnswerGate } from './answer-gate.ts'
+import { asidesIn } from './asides.ts'
 import { askedOf, watchedOutcome } from './requests.ts'
 import type { Around } from './requests.ts'
 import type { Rule } from './rule.ts'
@@ -46,19 +47,32 @@ function optionsOf({ action }: Rule): { readonly before?: 'reply' } {
 function watched(rule: Rule, answer: UpstreamAnswer, request: Envelope, around: Around): UpstreamAnswer {
   const segments = new Segments(Infinity)
   const texts: Segment[] = []
+  const asides = new Set<string>()
   return answer.watch((event) => {
     const { segments: ended } = segments.place([event])
+    // A piece comes again with its item.
+    if (event.type !== 'progress' || event.piece !== true) for (const text of asidesIn(event, rule)) asides.add(text)
     for (const one of ended) if (one.isOver && !texts.includes(one)) texts.push(one)
     if (event.type !== 'finish' && event.type !== 'failure') return
     const covered = texts.filter(({ kind, text }) => rule.coversPart(kind) && text !== '')
-    if (covered.length > 0) judgeAfter(rule, covered, request, around)
+    const all = [...covered.map((one) => ({ at: placeOf(one), text: one.text })), ...asidesAt(asides)]
+    if (all.length > 0) judgeAfter(rule, all, covered, { request, around })
   })
 }
 
-function judgeAfter(rule: Rule, segments: readonly Segment[], request: Envelope, around: Around): void {
+function asidesAt(asides: ReadonlySet<string>): readonly { readonly at: string; readonly text: string }[] {
+  return [...asides].map((text) => ({ at: 'output', text }))
+}
+
+function judgeAfter(
+  rule: Rule,
+  texts: readonly { readonly at: string; readonly text: string }[],
+  segments: readonly Segment[],
+  { request, around }: { readonly request: Envelope; readonly around: Around },
+): void {
   const { exchange, host, scope, principal } = around
   const judged: Judged = {
-    texts: segments.map((segment) => ({ at: placeOf(segment), role: 'assistant', text: segment.text, from: 0 })),
+    texts: texts.map((one) => ({ ...one, role: 'assistant', from: 0 })),
     tool_calls: segments.flatMap(({ call, text }) => (call ? [{ id: call.id, name: call.name, arguments: text }] : [])),
     tools: [],
     side: 'output',

@@ -16,15 +16,24 @@ export interface Segment {
   given: number
   /** Index in `before` of a match that may go on. */
   open: number | undefined
-  /** The part that it goes on, while that is in the same window, and the end of that. */
+  /** The part that it goes on, while that is not given, and the end of that. */
   last: Segment | undefined
-  readonly joint: string
+  joint: string
+  /** Whether it was joined to the part before. */
+  isJoined: boolean
+  /** Whether a mask stands at its end, and at the end of the part that it goes on. */
+  endsMasked: boolean
+  isBegun: boolean
   /** Whether something stood before `before`. */
   isCut: boolean
   /** What came with these events. */
   text: string
-  /** Whether the part has ended with these events. */
+  /** Whether the part has ended. */
   isOver: boolean
+  /** Whether the next part may go on a text that has ended, because a client shows both as one. */
+  mayGoOn: boolean
+  /** How much of such texts there was with its last character. */
+  saidAt: number
   /** Whether a text of the item was changed. */
   isChanged: boolean
 }
@@ -48,14 +57,32 @@ export interface PlacedEvent {
 /** Most characters that are kept of a match that goes on, such as a long key. */
 const mostContext = 32_768
 
+/** Texts that a client shows as one, whatever stands between their parts. */
+interface Line {
+  said: number
+  last: Segment | undefined
+}
+
 /** Follows the parts of an answer from window to window. */
 export class Segments {
   readonly #open = new Map<number, Segment>()
   readonly #context: number
+  readonly #joins: boolean
+  readonly #text: Line = { said: 0, last: undefined }
+  readonly #reasoning: Line = { said: 0, last: undefined }
 
-  /** @param context characters that a segment keeps as `before`, of earlier windows and of what the client has */
-  constructor(context: number) {
+  /**
+   * @param context characters that a segment keeps as `before`, of earlier windows and of what the client has
+   * @param joins whether a part is known with the end of the one before
+   */
+  constructor(context: number, joins = false) {
     this.#context = context
+    this.#joins = joins
+  }
+
+  /** Characters of parts that came after a text, and may go it on. */
+  after({ kind, saidAt }: Segment): number {
+    return (this.#lineOf(kind)?.said ?? 0) - saidAt
   }
 
   /** The events of a window with their texts, and these texts in the order in which they begin. */
@@ -70,24 +97,22 @@ export class Segments {
           this.#begin(event.index, event.item)
           break
         case 'part': {
-          const last = this.#open.get(event.index)
           const ended = this.#end(event.index)
-          const next = segmentOf(event.index, event.kind === 'summary' ? 'reasoning' : event.kind)
-          this.#open.set(event.index, last?.kind === next.kind ? { ...next, last, joint: this.#jointOf(last) } : next)
+          this.#open.set(event.index, segmentOf(event.index, event.kind === 'summary' ? 'reasoning' : event.kind))
           if (ended) seen.add(ended)
           return { event, segment: ended }
         }
         case 'delta': {
           let segment = this.#open.get(event.index)
           if (!segment) this.#open.set(event.index, (segment = segmentOf(event.index, 'text')))
-          segment.text += event.text
-          segment.isOver = false
+          this.#say(segment, event.text)
           seen.add(segment)
           return { event, segment }
         }
         case 'item-end': {
           const ended = this.#end(event.index)
           this.#open.delete(event.index)
+          this.#endReasoning(event.index)
           if (ended) seen.add(ended)
           return { event, segment: ended }
         }
@@ -96,6 +121,7 @@ export class Segments {
         case 'seal': {
           // It tells whether the text before it is unchanged, so none of it may wait any more.
           const sealed = this.#end(event.index)
+          this.#endReasoning(event.index)
           if (sealed) seen.add(sealed)
           return { event, segment: sealed }
         }
@@ -123,14 +149,41 @@ export class Segments {
       segment.given = Math.max(0, segment.given - start)
       segment.open = open === undefined ? undefined : Math.max(0, open - start)
       segment.isCut ||= start > 0
-      segment.last = undefined
       segment.text = ''
     }
   }
 
-  /** The end of a part that the next one goes on: a client shows them as one text. */
-  #jointOf({ joint, before, text }: Segment): string {
-    return Number.isFinite(this.#context) ? (joint + before + text).slice(-this.#context - 1) : ''
+  #lineOf(kind: PartKind): Line | undefined {
+    if (kind === 'call') return undefined
+    return kind === 'reasoning' ? this.#reasoning : this.#text
+  }
+
+  #say(segment: Segment, text: string): void {
+    segment.text += text
+    segment.isOver = segment.mayGoOn = segment.endsMasked = false
+    const line = this.#lineOf(segment.kind)
+    if (text === '' || !this.#joins || !line) return
+    segment.saidAt = line.said += text.length
+    if (segment.isJoined) return
+    segment.isJoined = true
+    const { last } = line
+    if (last) segment.joint = this.#endOf(last)
+    segment.isBegun = last?.endsMasked === true
+    segment.last = last
+    line.last = segment
+  }
+
+  /** The end of a text that the next part goes on, with all of a match that is open there. */
+  #endOf({ joint, before, text, isCut, open }: Segment): string {
+    const first = isCut ? '' : joint
+    const all = first + before + text
+    const start = Math.min(all.length - this.#context - 1, open === undefined ? Infinity : first.length + open)
+    return all.slice(Math.max(0, start))
+  }
+
+  /** What comes after reasoning does not go it on: an answer would wait for its end. */
+  #endReasoning(index: number): void {
+    for (let one = this.#reasoning.last; one?.index === index; one = one.last) one.mayGoOn = false
   }
 
   #begin(index: number, item: Item): void {
@@ -147,6 +200,7 @@ export class Segments {
     const segment = this.#open.get(index)
     if (segment === undefined || segment.before.length + segment.text.length === 0) return undefined
     segment.isOver = true
+    segment.mayGoOn = this.#joins && segment.kind !== 'call'
     return segment
   }
 }
@@ -161,9 +215,14 @@ function segmentOf(index: number, kind: PartKind): Segment {
     open: undefined,
     last: undefined,
     joint: '',
+    isJoined: false,
+    endsMasked: false,
+    isBegun: false,
     isCut: false,
     text: '',
     isOver: false,
+    mayGoOn: false,
+    saidAt: 0,
     isChanged: false,
   }
 }

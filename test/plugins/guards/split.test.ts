@@ -311,9 +311,17 @@ describe('plugins/guards: values that are cut over events', () => {
         // One part may be a value by itself.
         const whole = given(ruleFor(secret, 'mask'), parts, 'text', true, true)
         if (whole !== wanted) expect(leaks(value, whole), `${value} at ${at}: ${whole}`).to.equal(false)
-        expect(given(ruleFor(secret, 'mask'), parts, 'text', true), value).not.to.contain(value)
-        expect(given(ruleFor(secret, 'deny'), parts, 'text', true), value).not.to.contain(value)
+        // A stream waits at the end of a part for what the next one begins with.
+        expect(given(ruleFor(secret, 'mask'), parts, 'text', true), `${value} at ${at}`).to.equal(whole)
+        const denied = given(ruleFor(secret, 'deny'), parts, 'text', true)
+        expect(before.startsWith(denied) || denied.startsWith('The content'), `${value} at ${at}: ${denied}`).to.equal(
+          true,
+        )
       }
+    }
+    for (const secret of secrets.slice(0, 16)) {
+      const letters = (secret.before + secret.value + secret.after).split('')
+      expect(given(ruleFor(secret, 'mask'), letters, 'text', true)).not.to.contain(secret.value.slice(0, 8))
     }
     const rule = ruleWith(words, { words: ['forbidden'], case: false, whole: true }, 'mask')
     expect(given(rule, ['It is the', 'forbidden word'], 'text', true)).to.equal('It is the[GUARD] word')

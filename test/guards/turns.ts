@@ -1,0 +1,234 @@
+import type { JsonObject } from '../../engine/index.ts'
+import type { Script } from '../support/upstream.ts'
+import type { Protocol } from './rig.ts'
+
+type Frame = Exclude<Exclude<Script['frames'], undefined>[number], string>
+
+/** What an upstream says, one after the other. Pieces of one entry are those of one part. */
+export type Turn = readonly (
+  | { readonly text: readonly string[] }
+  | { readonly reasoning: readonly string[] }
+  | { readonly call: string }
+)[]
+
+const frame = (data: JsonObject): Frame => ({ data: JSON.stringify(data) })
+const typed = (data: JsonObject & { readonly type: string }): Frame => ({
+  event: data.type,
+  data: JSON.stringify(data),
+})
+
+/** A streamed answer of several parts in each protocol. */
+export const streamOfTurn: Readonly<Record<Protocol, (turn: Turn) => readonly Frame[]>> = {
+  chat(turn) {
+    const chunk = (delta: JsonObject, finish: string | null = null) =>
+      frame({
+        id: 'c',
+        object: 'chat.completion.chunk',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, delta, finish_reason: finish }],
+      })
+    let calls = 0
+    return [
+      chunk({ role: 'assistant', content: '' }),
+      ...turn.flatMap((one) => {
+        if ('text' in one) return one.text.map((content) => chunk({ content }))
+        if ('reasoning' in one) return one.reasoning.map((piece) => chunk({ reasoning_content: piece }))
+        const call = {
+          index: calls++,
+          id: `call_${calls}`,
+          type: 'function',
+          function: { name: 'send', arguments: one.call },
+        }
+        return [chunk({ tool_calls: [call] })]
+      }),
+      chunk({}, calls > 0 ? 'tool_calls' : 'stop'),
+      { data: '[DONE]' },
+    ]
+  },
+  messages(turn) {
+    const usage = { input_tokens: 9, output_tokens: 1 }
+    const message = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    }
+    return [
+      typed({ type: 'message_start', message }),
+      ...turn.flatMap((one, index) => {
+        const block =
+          'text' in one
+            ? { type: 'text', text: '' }
+            : 'reasoning' in one
+              ? { type: 'thinking', thinking: '', signature: '' }
+              : { type: 'tool_use', id: `toolu_${index}`, name: 'send', input: {} }
+        const deltas =
+          'text' in one
+            ? one.text.map((text) => ({ type: 'text_delta', text }))
+            : 'reasoning' in one
+              ? one.reasoning.map((thinking) => ({ type: 'thinking_delta', thinking }))
+              : [{ type: 'input_json_delta', partial_json: one.call }]
+        return [
+          typed({ type: 'content_block_start', index, content_block: block }),
+          ...deltas.map((delta) => typed({ type: 'content_block_delta', index, delta })),
+          typed({ type: 'content_block_stop', index }),
+        ]
+      }),
+      typed({
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { output_tokens: 4 },
+      }),
+      typed({ type: 'message_stop' }),
+    ]
+  },
+  responses(turn) {
+    const response = { id: 'resp_1', object: 'response', created_at: 1, status: 'in_progress', model: 'm', output: [] }
+    const items: JsonObject[] = []
+    const frames = turn.flatMap((one, output_index) => {
+      const id = `item_${output_index}`
+      const at = { output_index, item_id: id }
+      const [item, inner] =
+        'text' in one
+          ? spoken(id, at, one.text)
+          : 'reasoning' in one
+            ? thought(id, at, one.reasoning)
+            : ([
+                { id, type: 'function_call', call_id: id, name: 'send', arguments: one.call, status: 'completed' },
+                [typed({ type: 'response.function_call_arguments.delta', ...at, delta: one.call })],
+              ] as const)
+      items.push(item)
+      const begun = {
+        ...item,
+        ...('arguments' in item ? { arguments: '' } : {}),
+        ...('content' in item ? { content: [] } : {}),
+        ...('summary' in item ? { summary: [] } : {}),
+      }
+      return [
+        typed({ type: 'response.output_item.added', output_index, item: begun }),
+        ...inner,
+        typed({ type: 'response.output_item.done', output_index, item }),
+      ]
+    })
+    const usage = {
+      input_tokens: 9,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 4,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 13,
+    }
+    return [
+      typed({ type: 'response.created', response }),
+      ...frames,
+      typed({ type: 'response.completed', response: { ...response, status: 'completed', output: items, usage } }),
+    ]
+  },
+  gemini(turn) {
+    const chunk = (parts: readonly JsonObject[], more: JsonObject = {}) =>
+      frame({
+        candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+        modelVersion: 'm',
+        responseId: 'r',
+      })
+    return [
+      ...turn.flatMap((one) => {
+        if ('text' in one) return one.text.map((text) => chunk([{ text }]))
+        if ('reasoning' in one) return one.reasoning.map((text) => chunk([{ text, thought: true }]))
+        return [chunk([{ functionCall: { name: 'send', args: JSON.parse(one.call) as JsonObject } }])]
+      }),
+      chunk([{ text: '' }], { finishReason: 'STOP' }),
+    ]
+  },
+}
+
+function spoken(id: string, at: JsonObject, pieces: readonly string[]): readonly [JsonObject, readonly Frame[]] {
+  const part = { type: 'output_text', text: pieces.join(''), annotations: [] }
+  const place = { ...at, content_index: 0 }
+  return [
+    { id, type: 'message', role: 'assistant', status: 'completed', content: [part] },
+    [
+      typed({ type: 'response.content_part.added', ...place, part: { ...part, text: '' } }),
+      ...pieces.map((delta) => typed({ type: 'response.output_text.delta', ...place, delta })),
+    ],
+  ]
+}
+
+function thought(id: string, at: JsonObject, pieces: readonly string[]): readonly [JsonObject, readonly Frame[]] {
+  const part = { type: 'summary_text', text: pieces.join('') }
+  const place = { ...at, summary_index: 0 }
+  return [
+    { id, type: 'reasoning', summary: [part] },
+    [
+      typed({ type: 'response.reasoning_summary_part.added', ...place, part: { ...part, text: '' } }),
+      ...pieces.map((delta) => typed({ type: 'response.reasoning_summary_text.delta', ...place, delta })),
+    ],
+  ]
+}
+
+/** A whole answer of the same parts. */
+export const wholeOfTurn: Readonly<Record<Protocol, (turn: Turn) => JsonObject>> = {
+  chat(turn) {
+    const all = (name: string) => turn.flatMap((one) => (one as Record<string, readonly string[]>)[name] ?? []).join('')
+    const calls = turn.flatMap((one, index) =>
+      'call' in one ? [{ id: `call_${index}`, type: 'function', function: { name: 'send', arguments: one.call } }] : [],
+    )
+    const message = {
+      role: 'assistant',
+      content: all('text'),
+      reasoning_content: all('reasoning'),
+      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    }
+    return {
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+    }
+  },
+  messages(turn) {
+    const content = turn.map((one, index) =>
+      'text' in one
+        ? { type: 'text', text: one.text.join('') }
+        : 'reasoning' in one
+          ? { type: 'thinking', thinking: one.reasoning.join(''), signature: 'c2ln' }
+          : { type: 'tool_use', id: `toolu_${index}`, name: 'send', input: JSON.parse(one.call) as JsonObject },
+    )
+    const usage = { input_tokens: 9, output_tokens: 4 }
+    return {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content,
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage,
+    }
+  },
+  responses(turn) {
+    const { response } = JSON.parse(streamOfTurn.responses(turn).at(-1)?.data as string) as {
+      readonly response: JsonObject
+    }
+    return response
+  },
+  gemini(turn) {
+    const parts = turn.map((one) =>
+      'text' in one
+        ? { text: one.text.join('') }
+        : 'reasoning' in one
+          ? { text: one.reasoning.join(''), thought: true }
+          : { functionCall: { name: 'send', args: JSON.parse(one.call) as JsonObject } },
+    )
+    return {
+      candidates: [{ content: { role: 'model', parts }, index: 0, finishReason: 'STOP' }],
+      modelVersion: 'm',
+      responseId: 'r',
+    }
+  },
+}
