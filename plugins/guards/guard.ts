@@ -1,6 +1,7 @@
 import { defineStage } from '../../engine/index.ts'
-import type { Envelope, Given, Host, Scope, Services } from '../../engine/index.ts'
+import type { Envelope, Given, Host, JsonObject, Scope, Services } from '../../engine/index.ts'
 import { guardAnswer, restored } from './answers.ts'
+import { guardCompaction } from './compactions.ts'
 import { askingPipelines } from './model.ts'
 import { guardRequest } from './requests.ts'
 import type { Around } from './requests.ts'
@@ -49,10 +50,10 @@ export default defineStage({
     { duty: 'guard-model', given: { side: 'input', of: 'model' } },
     { duty: 'guard-output', given: { side: 'output' } },
   ],
-  uses: ['guards'],
+  uses: ['guards', 'prices'],
   // Longer than the longest timeout of a judgement, for several in turn.
   timeout: '5m',
-  build: ({ side, of }, host, { guards }) => {
+  build: ({ side, of }, host, { guards, prices }) => {
     const place = { host, guards }
     const isOfModel = side === 'input' && of === 'model'
     return (slots, scope, settle) => {
@@ -70,7 +71,13 @@ export default defineStage({
         exchange.count()
       })
       if (side === 'input') return guardRequest(rules, told, around).then((guarded) => ({ request: guarded }))
-      return answer === undefined ? nothing : { answer: guardAnswer(rules, answer, request, around) }
+      if (answer === undefined) return nothing
+      if (answer.operation !== 'compact') return { answer: guardAnswer(rules, answer, request, around) }
+      const used = (body: JsonObject) => {
+        const metered = host.codec(request.protocol).meter?.reply(body)
+        if (metered) prices.addFailed(scope, slots.model?.model.pricing, metered)
+      }
+      return guardCompaction(rules, answer, request, { around, used }).then((guarded) => ({ answer: guarded }))
     }
   },
 })

@@ -68,3 +68,18 @@ describe('guards: reversible masks', () => {
     expect(asked()).to.match(/The \[HASHED:([0-9a-f]{8})\] and the \[HASHED:\1\]/)
   })
 })
+
+describe('guards: reversible masks of requests alone', () => {
+  const only = { name: 'asked', kind: 'pii', action: 'mask', mask: 'token', entities: ['iban'], side: ['input'] }
+  const rig = new Rig(() => ({ records: { guards: [only] } }))
+
+  for (const stream of [false, true])
+    it(`are restored${stream ? ', in a stream' : ''}`, async () => {
+      const iban = 'DE89370400440532013000'
+      const text = ['To <IBA', 'N_1>.']
+      rig.upstream.answer(stream ? { frames: streamOf.chat({ text }) } : { body: wholeOf.chat({ text }) })
+      const answer = await rig.ask('chat', 'chat', { text: `Mine is ${iban}.`, stream })
+      expect(String(rig.upstream.requests.at(-1)?.body)).to.contain('Mine is <IBAN_1>.')
+      expect(answer.text).to.equal(`To ${iban}.`)
+    })
+})

@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
+import { leaks } from './corpus.ts'
+import { Rig } from './rig.ts'
+
+const key = 'sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4'
+const base = { kind: 'secrets', entities: ['api_key'], default: false, side: ['output'] }
+const guards = [
+  { ...base, name: 'mask', action: 'mask' },
+  { ...base, name: 'deny', action: 'deny' },
+  { ...base, name: 'shadow', action: 'deny', shadow: true },
+  { ...base, name: 'tokens', action: 'mask', mask: 'token', side: ['input'] },
+]
+const usage = { input_tokens: 9, output_tokens: 4, total_tokens: 13 }
+const spoken = (role: string, text: string) => ({ type: 'message', role, content: [{ type: 'input_text', text }] })
+
+describe('guards: conversations that a provider has compacted', () => {
+  const rig = new Rig(() => ({
+    models: [{ name: 'vendor', provider: 'responses', pricing: { input: 1, output: 2 } }],
+    records: { guards },
+  }))
+  const compact = async (guard: string, output: readonly JsonObject[], input = 'Hi') => {
+    rig.upstream.answer({ body: { id: 'r', object: 'response.compaction', created_at: 1, output, usage } })
+    const asked = { model: 'vendor', input: [spoken('user', input)] }
+    const answer = await rig.gateway.post('/v1/responses/compact', asked, { 'x-gateway-guards': guard })
+    const text = await answer.text()
+    expect(answer.status, text).to.equal(200)
+    const row = await rig.gateway.row(({ id }) => id === answer.headers.get('x-request-id'))
+    return { text, row, headers: answer.headers }
+  }
+  const told = [
+    spoken('user', 'Hi'),
+    { type: 'compaction', id: 'c', summary: `It is ${key}.`, encrypted_content: 'opaque' },
+  ]
+
+  it('are masked where they can be read', async () => {
+    const { text, headers } = await compact('mask', told)
+    expect(leaks(key, text), text).to.equal(false)
+    expect(text).to.contain('It is [API_KEY].').and.to.contain('opaque')
+    expect(headers.get('x-gateway-guards')).to.equal('mask=masked')
+    expect((await compact('mask', [spoken('assistant', key)])).text).not.to.contain(key)
+  })
+
+  it('are compacted by the gateway where they are denied, and what they used is billed', async () => {
+    const { text, row, headers } = await compact('deny', told)
+    expect(leaks(key, text), text).to.equal(false)
+    expect(text).to.contain('"encrypted_content":"gw1c.')
+    expect(headers.get('x-gateway-guards')).to.equal('deny=denied')
+    expect([row.input_tokens, row.output_tokens, row.guarded]).to.deep.equal([9, 4, 'denied'])
+  })
+
+  it('hold what the client has sent itself', async () => {
+    const { text } = await compact(
+      'deny',
+      [spoken('user', `Mine is ${key}.`), told[1] ?? {}].slice(0, 1),
+      `Mine is ${key}.`,
+    )
+    expect(text).to.contain(`Mine is ${key}.`)
+  })
+
+  it('are judged in shadow', async () => {
+    const { text, row } = await compact('shadow', told)
+    expect(text).to.contain(key)
+    const { guards: verdicts } = JSON.parse(row.metadata) as { guards: readonly JsonObject[] }
+    expect(verdicts[0]).to.include({ outcome: 'denied', shadow: true })
+  })
+
+  it('give the client back what tokens stand for', async () => {
+    const { text } = await compact('tokens', [spoken('user', 'Mine is <API_KEY_1>.')], `Mine is ${key}.`)
+    expect(String(rig.upstream.requests.at(-1)?.body))
+      .to.contain('<API_KEY_1>')
+      .and.not.to.contain(key)
+    expect(text).to.contain(`Mine is ${key}.`)
+  })
+})
