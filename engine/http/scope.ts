@@ -24,6 +24,7 @@ export class ExchangeScope implements RunScope {
   #trace: TraceContext | undefined
   readonly started = performance.now()
   attempt = 1
+  tries: RunScope['tries']
   #notes: Map<string, Json> | undefined
   /** Headers that stages add to the answer, by lower-case name. */
   headers: Record<string, string> | undefined

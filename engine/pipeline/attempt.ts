@@ -71,15 +71,17 @@ export class Attempt {
 /** The tries of one exchange. */
 export class Tries {
   readonly #attempt: Attempt
+  readonly #scope: RunScope
   readonly #candidates: readonly Candidate[]
   readonly #calls: RequestRetries
   /** In most exchanges the first try succeeds. */
   #further: FurtherTries | undefined
   #candidate: Candidate | undefined
 
-  constructor(attempt: Attempt, slots: Bag) {
+  constructor(attempt: Attempt, slots: Bag, scope: RunScope) {
     const { over: from, retries } = attempt.options
     this.#attempt = attempt
+    this.#scope = scope
     this.#candidates = (slots[from as SlotName] ?? []) as readonly Candidate[]
     this.#calls = retries.request()
   }
@@ -102,15 +104,22 @@ export class Tries {
     return (this.#candidate = candidate)
   }
 
+  follows(error: GatewayError): boolean {
+    const scope = this.#scope
+    this.#further ??= new FurtherTries(this.#candidates, this.#calls, this.#attempt.rules)
+    const next = this.#further.following(error, scope.clock())
+    return next !== undefined && !over(scope) && scope.clock() + next.wait < scope.deadline
+  }
+
   /** The candidate of the next try after one has failed. Rejects with the error of the attempt if there is none. */
-  async next(thrown: unknown, scope: RunScope): Promise<Candidate> {
+  async next(thrown: unknown): Promise<Candidate> {
     // There was no candidate at all.
     if (this.#candidate === undefined) throw thrown
     try {
       const error = asGatewayError(thrown)
       this.#further ??= new FurtherTries(this.#candidates, this.#calls, this.#attempt.rules)
-      noteFailure(scope, this.#candidate, error)
-      return (this.#candidate = await following(this.#further, error, scope))
+      noteFailure(this.#scope, this.#candidate, error)
+      return (this.#candidate = await following(this.#further, error, this.#scope))
     } catch (last) {
       this.end()
       throw last
@@ -132,7 +141,7 @@ export class Tries {
  */
 export function attemptStep(attempt: Attempt, run: Step, otherwise?: Step): Step {
   return async (slots, scope) => {
-    const tries = new Tries(attempt, slots)
+    const tries = (scope.tries = new Tries(attempt, slots, scope))
     try {
       let next = tries.first()
       for (;;) {
@@ -141,7 +150,7 @@ export function attemptStep(attempt: Attempt, run: Step, otherwise?: Step): Step
         try {
           await run(own, scope)
         } catch (thrown) {
-          next = await tries.next(thrown, scope)
+          next = await tries.next(thrown)
           continue
         }
         tries.end()

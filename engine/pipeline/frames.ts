@@ -57,7 +57,7 @@ export class Trying implements Frame {
     this.around = frame
     this.at = given.at
     this.#given = given
-    this.#tries = new Tries(given.attempt, slots)
+    this.#tries = scope.tries = new Tries(given.attempt, slots, scope)
     this.#slots = slots
     this.#outer = given.settles ? (scope.settlement ??= new Settlement(scope.id)) : undefined
   }
@@ -98,7 +98,7 @@ export class Trying implements Frame {
     try {
       const own = scope.settlement
       if (this.#outer && own && own !== this.#outer) await settleTry(own, this.#outer, slots, scope, thrown)
-      return this.#try(run, await this.#tries.next(thrown, scope))
+      return this.#try(run, await this.#tries.next(thrown))
     } catch (last) {
       const { attempt, otherwise } = this.#given
       this.#leave(run)

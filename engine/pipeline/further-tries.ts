@@ -76,18 +76,31 @@ export class FurtherTries {
   after(error: GatewayError, now: number): NextTry | undefined {
     if (error.tags.includes(passedOver)) this.#pass()
     else if (!this.#fail(error, now)) return undefined
+    const next = this.#next(error, now)
+    if (next) this.#calls.call(next.candidate.provider.name)
+    this.#at = next?.at ?? this.#at
+    return next
+  }
+
+  /** What `after` would return, without a random wait. Nothing changes. */
+  following(error: GatewayError, now: number): NextTry | undefined {
+    const copy = new FurtherTries(this.#candidates, this.#calls, this.#rules, () => 0)
+    for (const [at, tried] of this.#tried) copy.#tried.set(at, tried)
+    copy.#at = this.#at
+    copy.number = this.number
+    return copy.#fail(error, now) ? copy.#next(error, now) : undefined
+  }
+
+  #next(error: GatewayError, now: number): (NextTry & { readonly at: number }) | undefined {
     const count = this.#candidates.length
     // A guard wants another answer of the same model.
     const first = error.tags.includes('guard') && this.#where === 'same' ? 0 : 1
     for (let step = first; step < first + count; step++) {
-      const next = (this.#at + step) % count
-      const wait = this.#wait(next, now)
-      const candidate = this.#candidates[next] as Candidate
-      const { name } = candidate.provider
-      if (wait === undefined || !this.#calls.allows(name, this.#rules.budget)) continue
-      this.#at = next
-      this.#calls.call(name)
-      return { candidate, wait }
+      const at = (this.#at + step) % count
+      const wait = this.#wait(at, now)
+      const candidate = this.#candidates[at] as Candidate
+      if (wait !== undefined && this.#calls.allows(candidate.provider.name, this.#rules.budget))
+        return { candidate, wait, at }
     }
     return undefined
   }

@@ -7,6 +7,7 @@ import type { Settlement } from './settlement.ts'
 /** The scope as the engine sees it. */
 export interface RunScope extends Scope {
   attempt: number
+  tries?: Scope['tries']
   /** A stage has ended. Adds the time since the last call of `lap` or `begin` to its timing. */
   lap(stage: StagePlace, outcome: Lap['outcome']): void
   /** Starts measuring; earlier time is attributed to no stage. */

@@ -1,3 +1,4 @@
+import type { GatewayError } from './error.ts'
 import type { Json } from './json.ts'
 import type { ExchangeFacts, TellingCall } from './call-facts.ts'
 
@@ -23,6 +24,8 @@ export interface Scope {
   onEnd?(listener: () => void): void
   /** Number of the current try, from 1. */
   readonly attempt: number
+  /** Says whether another try would follow if this one failed with an error; absent: it is part of no `attempt`. */
+  readonly tries?: { follows(error: GatewayError): boolean } | undefined
   /** Milliseconds since the request arrived. */
   elapsed(): number
   /** Adds a fact to the metadata of the log row. Never a secret, never prompt text. */
