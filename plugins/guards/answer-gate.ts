@@ -183,14 +183,16 @@ export class AnswerGate implements Gate {
       case 'retry':
       case 'fallback': {
         const isRetry = this.#rule.action === 'retry'
-        const { isLast, isSpent } = this.#around
-        if (isRetry ? isSpent === true || !exchange.retry(this.#rule) : isLast) {
+        const { isLast, scope } = this.#around
+        const options = { tags: ['guard'], retry: isRetry ? 'same' : 'other' } as const
+        const fail = new GatewayError('content_filter', { reason: this.#rule.message }, options)
+        // What bounds the tries bounds those of guards, too.
+        if (scope.tries?.follows(fail) !== true || (isRetry ? !exchange.retry(this.#rule) : isLast)) {
           tell('denied')
           return this.#denial.verdict(window.held, found.message ?? this.#rule.message)
         }
         tell(isRetry ? 'retried' : 'fallback')
-        const options = { tags: ['guard'], retry: isRetry ? 'same' : 'other' } as const
-        return { fail: new GatewayError('content_filter', { reason: this.#rule.message }, options) }
+        return { fail }
       }
     }
   }

@@ -111,22 +111,17 @@ function drawn(rules: readonly Rule[]): readonly Rule[] {
 }
 
 function aroundOf(
-  { principal, candidates = [] }: Slots,
+  { principal, model, candidates = [] }: Slots,
   scope: Scope,
   { host, guards }: { readonly host: Host; readonly guards: Services['guards'] },
 ): Around {
   const exchange = guards.exchangeOf(scope)
-  // A service of another room keeps these in the same section.
-  const resilience: object = host.catalog.settings.resilience
-  const { retries } = resilience as { readonly retries?: { readonly tries?: number } }
-  const { tries = Infinity } = retries ?? {}
   return {
     host,
     scope,
     principal,
     exchange,
-    isLast: scope.attempt >= Math.min(candidates.length, tries),
-    isSpent: scope.attempt >= tries,
+    isLast: candidates.findIndex((one) => one === model) >= candidates.length - 1,
     masking(request) {
       const { tokens } = exchange
       tokens.taken ??= takenIn(request)

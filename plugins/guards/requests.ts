@@ -28,8 +28,6 @@ export interface Around {
   readonly masking: (request: Envelope) => Masking
   /** Whether no other candidate is left. */
   readonly isLast: boolean
-  /** Whether all tries of `resilience.retries` were made. */
-  readonly isSpent?: boolean
 }
 
 /**

@@ -1,4 +1,7 @@
 import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
+import { copyPipelines } from '../support/pipelines.ts'
+import type { Pipelines } from '../support/pipelines.ts'
 import { Rig, streamOf, wholeOf } from './rig.ts'
 
 const base = { kind: 'words', words: ['bad'], side: ['output'], default: false, message: 'No.' }
@@ -94,3 +97,62 @@ describe('guards: further tries that are not allowed', () => {
       expect(rig.upstream.requests.length - before).to.equal(2)
     })
 })
+
+/** Bounds of tries, and how often the models are asked then: for a guard that retries, and one that falls back. */
+const bounds: Readonly<
+  Record<string, { readonly retries: JsonObject; readonly edit?: string; readonly asked: readonly [number, number] }>
+> = {
+  'the words of the settings': { retries: { on: ['5xx'] }, asked: [1, 1] },
+  // A provider's first call is no retry, and what one request does alone is allowed once more.
+  'the budget of retries': { retries: { tries: 9, budget: 0, budget_floor: 0 }, asked: [1, 1] },
+  'the tries of the pipeline': { retries: { tries: 9 }, edit: 'tries: 2', asked: [2, 2] },
+  'the words of the pipeline': { retries: {}, edit: 'on: [429]', asked: [1, 1] },
+}
+
+for (const [name, { retries, edit, asked }] of Object.entries(bounds))
+  describe(`guards: further tries within ${name}`, () => {
+    let pipelines: Pipelines
+    const rig = new Rig(async () => {
+      pipelines = await copyPipelines()
+      if (edit !== undefined)
+        await pipelines.edit('generate.yaml', 'over: candidates', `${edit}\n      over: candidates`)
+      return {
+        pipelines: pipelines.folder,
+        models: [
+          { name: 'first', provider: 'chat', fallbacks: ['second', 'third'], pricing: { input: 1, output: 2 } },
+          { name: 'second', provider: 'chat', pricing: { input: 1, output: 2 } },
+          { name: 'third', provider: 'chat', pricing: { input: 1, output: 2 } },
+        ],
+        server_config: { resilience: { retries: { wait: '1ms', ...retries } } },
+        records: {
+          guards: [
+            { ...base, name: 'again', action: 'retry', times: 5 },
+            { ...base, name: 'other', action: 'fallback' },
+          ],
+        },
+      }
+    })
+    after(() => pipelines.remove())
+
+    for (const [number, guard] of ['again', 'other'].entries())
+      for (const stream of [false, true])
+        it(`end as denied, and bill every try: ${guard}${stream ? ', in a stream' : ''}`, async () => {
+          rig.upstream.answer(
+            stream ? { frames: streamOf.chat({ text: ['so bad'] }) } : { body: wholeOf.chat({ text: ['so bad'] }) },
+          )
+          const before = rig.upstream.requests.length
+          const { status, text, body, headers } = await rig.ask('chat', 'first', {
+            stream,
+            headers: { 'x-gateway-guards': guard },
+          })
+          expect(status, body).to.equal(200)
+          expect(text).to.equal('No.')
+          expect(body).to.contain('content_filter')
+          const count = rig.upstream.requests.length - before
+          expect(count).to.equal(asked[number])
+          const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+          expect([row.attempts, row.input_tokens, row.output_tokens]).to.deep.equal([count, 9 * count, 4 * count])
+          expect(row.cost_micros).to.equal(17 * count)
+          expect(row.guarded).to.equal('denied')
+        })
+  })

@@ -74,7 +74,6 @@ function given(
     principal: undefined,
     exchange: new GuardedExchange(scope, () => undefined),
     isLast: true,
-    isSpent: false,
     masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable() }),
   }
   const step = new GateStep(
