@@ -7,6 +7,9 @@ import type { Around } from './requests.ts'
 import type { Judgement, Rule } from './rule.ts'
 import { textsIn, withTexts } from './texts.ts'
 import type { RequestText } from './texts.ts'
+import type { TokenTable } from './token-table.ts'
+
+type WholeAnswer = UpstreamAnswer & { readonly kind: 'whole' }
 
 /** What a denied compaction has used. */
 type Used = (body: JsonObject) => void
@@ -33,11 +36,20 @@ export async function guardCompaction(
     used(body)
     throw error
   }
-  const { tokens } = around.exchange
-  if (tokens && tokens.size > 0) output = withOutput(output, ({ text }) => tokens.restored(text))
-  if (output === body['output']) return answer
-  const changed = { ...body, output }
-  return answering(answer.operation, { ...answer, body: changed, bytes: Buffer.from(JSON.stringify(changed)) })
+  return restoredCompaction(withBody(answer, { ...body, output }), around.exchange.tokens)
+}
+
+/** A compacted conversation with what tokens stand for. */
+export function restoredCompaction(answer: UpstreamAnswer, tokens: TokenTable): UpstreamAnswer {
+  if (tokens.size === 0 || answer.kind !== 'whole' || !isObject(answer.body)) return answer
+  const { output } = answer.body
+  if (!Array.isArray(output)) return answer
+  return withBody(answer, { ...answer.body, output: withOutput(output, ({ text }) => tokens.restored(text)) })
+}
+
+function withBody(answer: WholeAnswer, body: JsonObject): UpstreamAnswer {
+  if (isObject(answer.body) && answer.body['output'] === body['output']) return answer
+  return answering(answer.operation, { ...answer, body, bytes: Buffer.from(JSON.stringify(body)) })
 }
 
 interface Surroundings {

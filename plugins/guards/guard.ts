@@ -1,7 +1,7 @@
 import { defineStage } from '../../engine/index.ts'
 import type { Envelope, Given, Host, JsonObject, Scope, Services } from '../../engine/index.ts'
 import { guardAnswer, restored } from './answers.ts'
-import { guardCompaction } from './compactions.ts'
+import { guardCompaction, restoredCompaction } from './compactions.ts'
 import { askingPipelines } from './model.ts'
 import { guardRequest } from './requests.ts'
 import type { Around } from './requests.ts'
@@ -87,7 +87,8 @@ const none: readonly never[] = []
 
 /** An answer that nobody judges, with what tokens stand for. */
 function restoredAlone(answer: Slots['answer'], tokens: TokenTable | undefined): Pick<Slots, 'answer'> {
-  const given = answer && tokens && restored(answer, tokens)
+  const restore = answer?.operation === 'compact' ? restoredCompaction : restored
+  const given = answer && tokens && restore(answer, tokens)
   return given === undefined || given === answer ? nothing : { answer: given }
 }
 
