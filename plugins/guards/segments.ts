@@ -57,6 +57,9 @@ export interface PlacedEvent {
 /** Most characters that are kept of a match that goes on, such as a long key. */
 const mostContext = 32_768
 
+/** Characters, of all parts of an answer, that are searched once more for a match that goes on in the next part. */
+const mostAgain = 2 ** 20
+
 /** Texts that a client shows as one, whatever stands between their parts. */
 interface Line {
   said: number
@@ -68,6 +71,7 @@ export class Segments {
   readonly #open = new Map<number, Segment>()
   readonly #context: number
   readonly #joins: boolean
+  #again = 0
   readonly #text: Line = { said: 0, last: undefined }
   readonly #reasoning: Line = { said: 0, last: undefined }
 
@@ -177,8 +181,12 @@ export class Segments {
   #endOf({ joint, before, text, isCut, open }: Segment): string {
     const first = isCut ? '' : joint
     const all = first + before + text
-    const start = Math.min(all.length - this.#context - 1, open === undefined ? Infinity : first.length + open)
-    return all.slice(Math.max(0, start))
+    let start = Math.min(all.length - this.#context - 1, open === undefined ? Infinity : first.length + open)
+    // Where a match is open in what came with these events is not known before they are judged.
+    if (text !== '' && this.#again < mostAgain) start = Math.min(start, all.length - mostContext)
+    const end = all.slice(Math.max(0, start))
+    if (text !== '') this.#again += end.length
+    return end
   }
 
   /** What comes after reasoning does not go it on: an answer would wait for its end. */

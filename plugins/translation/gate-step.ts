@@ -151,7 +151,7 @@ export class GateStep {
       return false
     }
     if (this.#isSpent || this.#bytes >= most) return true
-    if (this.#gate.together === true && (this.#place.isReading || this.#isCatchingUp)) return false
+    if (this.#gate.together === true && (this.#place.isReading || this.#isCatchingUp)) return isBetweenTexts(event)
     return this.#window.characters >= characters || time === 0
   }
 
@@ -243,6 +243,11 @@ export class GateStep {
 
 export function isLast({ type }: GenerateEvent): boolean {
   return type === 'finish' || type === 'failure'
+}
+
+/** What a text was judged as has to be known before the next one begins, which may go it on. */
+function isBetweenTexts({ type }: GenerateEvent): boolean {
+  return type === 'item' || type === 'part' || type === 'item-end'
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

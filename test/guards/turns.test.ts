@@ -90,14 +90,15 @@ describe('guards: a value that goes on in the next part', () => {
         { reasoning: ['Hm.'] },
         { text: [text.slice(at), ' now.'] },
       ]
-      for (const model of lanes('chat')) {
-        rig.upstream.answer({ frames: streamOfTurn[model](turn) })
-        const { body, text: given } = await rig.ask('chat', model, {
-          stream: true,
-          headers: { 'x-gateway-guards': 'keys' },
-        })
-        expect(given.replace('Hm.', ''), `${at} ${body}`).to.match(/^It is \[PRIVATE_KEY\]\s+now\.$/)
-      }
+      for (const model of lanes('chat'))
+        for (const stream of [true, false]) {
+          rig.upstream.answer(stream ? { frames: streamOfTurn[model](turn) } : { body: wholeOfTurn[model](turn) })
+          const { body, text: given } = await rig.ask('chat', model, {
+            stream,
+            headers: { 'x-gateway-guards': 'keys' },
+          })
+          expect(given.replace('Hm.', ''), `${at} ${body}`).to.match(/^It is \[PRIVATE_KEY\]\s+now\.$/)
+        }
     }
   })
 })
