@@ -149,7 +149,7 @@ export class TracedExchanges {
     this.#calls.set(call, { span, running })
     if (!this.#settings.propagates) delete call.trace
     else call.trace = traceContextOf(span, running.tracestate)
-    if (this.#settings.content !== undefined && span.isRecorded) call.keeps = true
+    if (this.#settings.content !== undefined && span.isRecorded && !isOfGuard(running)) call.keeps = true
   }
 
   /** A call is over. What became of its exchange is known soon, unless the call has outlived it. */
@@ -294,4 +294,9 @@ function rootOf(running: Running): Running {
   let root = running
   while (root.outer) root = root.outer
   return root
+}
+
+/** Whether a guard asks its model: what it judges is what nobody may read if it denies. */
+function isOfGuard({ message, outer }: Running): boolean {
+  return outer !== undefined && message.pipeline === 'guard-chat'
 }

@@ -127,6 +127,23 @@ describe('spans', () => {
     }
   })
 
+  it('have nothing of what the model of a guard is asked and answers', async () => {
+    const guard = { name: 'fruit', kind: 'model', model: 'm', question: 'Is it about fruit?', side: ['input'] }
+    const gateway = await start({ content: 'span' }, { records: { guards: [guard] } })
+    const content = '{"hit":true,"score":0.875}'
+    const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }]
+    upstream.answer({ body: { ...chatAnswer, choices } })
+    const asked = [{ role: 'user', content: 'A cherry.' }]
+    const denied = await gateway.post('/v1/chat/completions', { model: 'k', messages: asked })
+    expect([denied.status, await denied.text()].join(' ')).to.match(/^400 .*content_filter/)
+    const spans = await of(denied.headers.get('x-request-id') ?? '')
+    const calls = spans.filter(({ kind }) => kind === 'client')
+    expect(calls.map(({ attributes }) => attributes['gen_ai.request.model'])).to.deep.equal(['m-2026'])
+    expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.to.match(
+      /cherry|0\.875|gen_ai\.(input|output)\.messages/,
+    )
+  })
+
   it('have what the provider was asked and what it answered, if that is wanted', async () => {
     const gateway = await start({ content: 'span' })
     const tool = { type: 'function', function: { name: 'look', description: 'Looks.', parameters: { type: 'object' } } }
