@@ -1,4 +1,4 @@
-import type { Json, Scope } from '../../engine/index.ts'
+import type { Envelope, Json, Scope } from '../../engine/index.ts'
 import type { Judgement, Rule } from './rule.ts'
 import { TokenTable } from './token-table.ts'
 
@@ -39,6 +39,12 @@ export class GuardedExchange {
   readonly #count: (verdict: CountedVerdict) => void
   /** Further tries that guards have asked for. */
   readonly #retries = new Map<Rule, number>()
+  /** Judgements that have not let the request pass. */
+  #unpassed = 0
+  /** Models whose guards have changed the request in a try of theirs. */
+  readonly #changedFor = new Set<string>()
+  /** Whether the guards of all requests have let it pass. */
+  isThrough = false
   /** What the next try is told. */
   feedback = ''
   /** What tokens stand for in this exchange, and in the turns before it. */
@@ -54,7 +60,10 @@ export class GuardedExchange {
   /** Notes a judgement. The windows of one answer are one entry. */
   tell(rule: Rule, side: 'input' | 'output', judgement: Judgement, outcome: OutcomeWord, hits?: number): void {
     // Nobody wanted to know any more.
-    if ('failed' in judgement && judgement.failed === 'left') return
+    if ('failed' in judgement && judgement.failed === 'left') {
+      if (side === 'input' && !rule.isShadow) this.#unpassed += 1
+      return
+    }
     const known = this.#told.find((one) => one.rule === rule && one.side === side)
     const told = known ?? entryOf(rule, side)
     if (!known) this.#told.push(told)
@@ -71,6 +80,28 @@ export class GuardedExchange {
     // A stream has many judgements, and most pass: what changes with each is written once, at the end.
     if (isNews || told.isCounted) this.#write()
     else this.#isStale = true
+  }
+
+  /**
+   * Follows the judging of a request to its end.
+   * @param model whose guards judge; undefined: those of all requests
+   */
+  async judging(given: Envelope, judged: Promise<Envelope>, model: string | undefined): Promise<Envelope> {
+    this.#unpassed += 1
+    const passed = await judged
+    this.#unpassed -= 1
+    if (model === undefined) this.isThrough = true
+    else if (passed !== given) this.#changedFor.add(model)
+    return passed
+  }
+
+  /**
+   * Whether the request, as it is at the end, has not passed all its guards as it is: what those of a model mask holds
+   * for its own tries alone.
+   * @param served the model that has answered
+   */
+  hides(served: string | undefined): boolean {
+    return this.#unpassed > 0 || [...this.#changedFor].some((model) => model !== served)
   }
 
   /** Whether a guard may ask for another answer of the same model, which it then does. */

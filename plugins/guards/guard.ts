@@ -70,7 +70,11 @@ export default defineStage({
         await exchange.judged()
         exchange.count()
       })
-      if (side === 'input') return guardRequest(rules, told, around).then((guarded) => ({ request: guarded }))
+      if (side === 'input') {
+        const judged = guardRequest(rules, told, around)
+        const model = isOfModel ? slots.model?.model.name : undefined
+        return exchange.judging(told, judged, model).then((guarded) => ({ request: guarded }))
+      }
       if (answer === undefined) return nothing
       if (answer.operation !== 'compact') return { answer: guardAnswer(rules, answer, request, around) }
       const used = (body: JsonObject) => {

@@ -10,6 +10,7 @@ import type {
   ServiceConfiguration,
   ServiceHost,
   Services,
+  ToldReply,
 } from '../../engine/index.ts'
 import { didYouMean, isObject, parseJson, refuseBeyond } from '../../engine/kit.ts'
 import { GuardedExchange, outcomes } from './exchange.ts'
@@ -50,6 +51,11 @@ export interface Guards {
   sealedTokens(scope: Scope, owner: string): string | undefined
   /** Gives an exchange what was sealed with the answer that it continues. */
   recallTokens(scope: Scope, owner: string, sealed: string | undefined): void
+  /**
+   * Whether a log must not hold the request of an exchange that is about to answer: guards have not let it pass as it is,
+   * or it has failed before they judged it.
+   */
+  withholds(told: Pick<ToldReply, 'scope' | 'slots' | 'reply'>): boolean
   /** Key of the hashes that masks show. */
   readonly hashKey: Buffer
   /** Every kind of guard, those of plugins among them. */
@@ -75,7 +81,7 @@ export default defineService({
   open(host) {
     const hashKey = host.deriveKey('guards/hash')
     const counts = new VerdictCounts(host)
-    const exchanges = new WeakMap<Scope, GuardedExchange>()
+    const exchanges = new WeakMap<object, GuardedExchange>()
     const exchangeOf = (scope: Scope, count: (verdict: CountedVerdict) => void) => {
       let exchange = exchanges.get(scope)
       if (!exchange) exchanges.set(scope, (exchange = new GuardedExchange(scope, count)))
@@ -85,8 +91,9 @@ export default defineService({
       configure(_settings, { metrics }, configuration) {
         const count = counting(metrics, counts)
         const rules = rulesOf(configuration)
+        const chosen = choosing(rules, configuration)
         const view: Guards = {
-          ...choosing(rules, configuration),
+          ...chosen,
           find: (name) => rules.find((rule) => rule.name === name),
           trial: (fields) => ruleOf(configuration.accept('guard', fields), configuration, false),
           exchangeOf: (scope) => exchangeOf(scope, count),
@@ -96,6 +103,7 @@ export default defineService({
             const entries = sealed === undefined ? [] : unsealedTokens(sealed, owner, host)
             if (entries.length > 0) exchangeOf(scope, count).tokens.add(entries)
           },
+          withholds: (told) => withholds(told, exchanges.get(told.scope), chosen),
           hashKey,
           kinds: configuration.guards,
           verdicts: (since) => counts.days(since),
@@ -113,6 +121,27 @@ export default defineService({
     }
   },
 })
+
+function withholds(
+  { slots: { request, principal, model }, reply }: Pick<ToldReply, 'slots' | 'reply'>,
+  exchange: GuardedExchange | undefined,
+  guards: Pick<Guards, 'isEmpty' | 'of'>,
+): boolean {
+  if (exchange?.hides(model?.model.name) === true) return true
+  if (reply.status < 400 || exchange?.isThrough === true || request === undefined || guards.isEmpty) return false
+  return request.contentType === 'application/json' && isAwaited(principal, request.headers['x-gateway-guards'], guards)
+}
+
+/** Whether guards that could hide something would have judged a request. */
+function isAwaited(principal: Principal | undefined, header: Asking['header'], guards: Pick<Guards, 'of'>): boolean {
+  try {
+    const rules = guards.of({ principal, header })
+    return rules.some((rule) => rule.action !== 'flag' && !rule.isShadow && rule.judgesRequests())
+  } catch {
+    // It names a guard that is not there: it was refused for that.
+    return true
+  }
+}
 
 /** Only this owner's answers hold them. */
 const contextOf = (owner: string) => `guard tokens ${owner}`

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { Envelope, Reply, Scope, ServiceHost, ToldReply } from '../../engine/index.ts'
+import type { Envelope, Reply, Scope, ServiceHost, Services, ToldReply } from '../../engine/index.ts'
 import { parsedObject, through } from '../../engine/kit.ts'
 import { Recording } from './recording.ts'
 import type { LogRow } from './row.ts'
@@ -23,6 +23,8 @@ interface Recorded {
   readonly response: Recording
 }
 
+type Withholding = Pick<Services['guards'], 'withholds'>
+
 type Kept = Pick<LogRow, 'id' | 'at' | 'type' | 'result'>
 
 const channel = 'sluice:reply'
@@ -37,6 +39,7 @@ export class Captures {
   readonly #recorded = new WeakMap<object, Recorded>()
   readonly #listen = (message: unknown) => this.#record(message as ToldReply)
   #settings: CaptureSettings = { capture: 'off', capture_max_bytes: 0 }
+  #guards: Withholding | undefined
 
   constructor(host: ServiceHost) {
     this.#host = host
@@ -44,9 +47,10 @@ export class Captures {
   }
 
   /** Follows settings that went live. */
-  follow(settings: CaptureSettings): void {
+  follow(settings: CaptureSettings, guards?: Withholding): void {
     const was = this.#settings.capture
     this.#settings = settings
+    this.#guards = guards
     if (was === 'off' && settings.capture !== 'off') subscribe(channel, this.#listen)
     if (was !== 'off' && settings.capture === 'off') unsubscribe(channel, this.#listen)
   }
@@ -101,7 +105,8 @@ export class Captures {
     const { request, principal, measurement } = slots
     if (request === undefined && principal?.kind !== 'key') return
     const limit = this.#settings.capture_max_bytes
-    const recorded = { request: request && recordingOf(request, limit), response: new Recording(limit) }
+    const isWithheld = this.#guards?.withholds(message) === true
+    const recorded = { request: request && recordingOf(request, limit, isWithheld), response: new Recording(limit) }
     // An exchange that failed while its reply was sent tells of the error, too.
     this.#recorded.set(scope, recorded)
     const room = this.#host.byteBudget
@@ -120,10 +125,11 @@ export function contextOf(id: string | number): string {
   return `request capture ${id}`
 }
 
-function recordingOf(request: Envelope, limit: number): Recording {
+function recordingOf(request: Envelope, limit: number, isWithheld: boolean): Recording {
   const recording = new Recording(limit)
   const { bytes, size } = request.raw
-  if (bytes && isText(request.contentType)) recording.push(bytes)
+  if (isWithheld) recording.note(`[${size} bytes that the guards did not let pass]`)
+  else if (bytes && isText(request.contentType)) recording.push(bytes)
   else recording.push(Buffer.from(JSON.stringify({ ...request.sent, '': binary(size, request.contentType) })))
   return recording
 }

@@ -151,7 +151,7 @@ export default defineService({
   seals: [{ table: 'requests_captures', key: 'id', column: 'sealed', context: contextOf }],
   section: 'logging',
   settings: loggingSchema,
-  uses: ['metrics', 'notifications'],
+  uses: ['metrics', 'notifications', 'guards'],
   check: checkLogging,
   open(host) {
     const rows = host.appender('requests', { waits: true, sums: addUp })
@@ -286,7 +286,7 @@ export default defineService({
       namesOf: async (kind, ids) => (await summing()).namesOf(host, kind, ids),
     })
     return {
-      configure(settings, { metrics, notifications }, { version }) {
+      configure(settings, { metrics, notifications, guards }, { version }) {
         const view = viewOf(version, settings)
         return {
           view,
@@ -294,7 +294,7 @@ export default defineService({
             current = settings
             measure(metrics, view)
             notifications.watch('requests', { read: () => lost.read(view.counters) })
-            captures.follow(settings)
+            captures.follow(settings, guards)
             void beginEarlier()
           },
         }
