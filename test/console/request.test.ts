@@ -29,6 +29,7 @@ describe('console/request', () => {
         { name: 'reed-large', provider: 'reed', fallbacks: ['sable-mid'] },
         { name: 'sable-mid', provider: 'sable', pricing: { input: 1000, output: 2000 } },
       ],
+      records: { guards: [{ name: 'list', kind: 'words', words: ['onerror'], default: false }] },
       server_config: { logging: { capture: 'all', headers: ['x-team'] }, resilience: { breaker: { enabled: false } } },
     })
   })
@@ -103,6 +104,16 @@ describe('console/request', () => {
     expect(command).to.include(`curl ${rig.gateway.url}/v1/chat/completions`).and.include('$SLUICE_API_KEY')
     expect(command).to.include(`-d '{"model":"sable-mid"`)
     expect(await page.locator('main img').count()).to.equal(0)
+  })
+
+  it('shows the size of a request that guards did not let pass, and no command that sends it', async () => {
+    const id = await ask({}, { 'x-gateway-guards': 'list' })
+    const page = await rig.signedIn('admin', `/logs/${id}?tab=json`)
+    const bodies = region(page, 'Bodies')
+    const body = bodies.getByRole('region', { name: 'Request' })
+    await body.getByText(/^\[\d+ bytes that the guards did not let pass\]$/).waitFor()
+    await bodies.getByRole('region', { name: 'Response' }).getByText('content_filter').waitFor()
+    expect(await page.getByRole('button', { name: 'Copy as curl' }).count()).to.equal(0)
   })
 
   it('shows its trace, leads to where that is seen, and the list finds what belongs to it', async () => {

@@ -159,7 +159,8 @@ const paths: Readonly<Record<string, string>> = {
 /** The request as a command of a POSIX shell; undefined where its whole body is not known. */
 function curlOf({ capture, metadata: { pipeline } }: Detail, origin: string): string | undefined {
   const path = typeof pipeline === 'string' ? paths[pipeline] : undefined
-  if (path === undefined || !capture?.request || capture.truncated) return undefined
+  // Of one that guards did not let pass, the size is known alone.
+  if (path === undefined || !capture?.request || capture.truncated || !jsonOf(capture.request)) return undefined
   return [
     `curl ${origin}${path}`,
     '-H "authorization: Bearer $SLUICE_API_KEY"',
