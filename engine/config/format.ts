@@ -118,6 +118,37 @@ export const switchFormat = { type: 'array', minItems: 1, description: 'Runs the
 /** The words of `on` where nobody wrote others. */
 export const usualFailures: ReadonlySet<string> = new Set(['connect', 'timeout', 'invalid', 'guard', '429', '5xx'])
 
+/** A word of `on`. */
+export const failureFormat = {
+  pattern: '^(connect|timeout|invalid|guard|[45]\\d\\d|[45]xx)$',
+  patternErrorMessage: 'must be connect, timeout, invalid, guard, a status from 400 to 599, 4xx or 5xx',
+} as const
+
+/** What an `attempt` and the settings `resilience.retries` say alike. */
+export const retriesFormat = {
+  tries: { type: 'integer', minimum: 1, maximum: 10, default: 3 },
+  wait: {
+    ...durationSchema,
+    default: '200ms',
+    description:
+      'Longest wait before the same candidate is tried again; it doubles with every further try. The actual wait is random.',
+  },
+  wait_max: { ...durationSchema, default: '5s' },
+  budget: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    default: 0.2,
+    description: 'Retries that a provider gets, as a share of the requests that are active there.',
+  },
+  budget_floor: {
+    type: 'integer',
+    minimum: 0,
+    default: 3,
+    description: 'Retries that a provider gets even when few requests are active.',
+  },
+} as const
+
 /** An `attempt`. */
 export const attemptFormat = {
   type: 'object',
@@ -126,57 +157,29 @@ export const attemptFormat = {
   description: 'Tries candidates in order until one serves; each try binds the next one to "model".',
   properties: {
     over: { type: 'string', default: 'candidates', description: 'Slot of the candidates.' },
-    tries: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 10,
-      default: 3,
-      'x-setting': 'resilience.retries.tries',
-      description: 'Tries in all.',
-    },
+    tries: { ...retriesFormat.tries, 'x-setting': 'resilience.retries.tries', description: 'Tries in all.' },
     on: {
       type: 'array',
       default: [...usualFailures],
       'x-setting': 'resilience.retries.on',
       items: {
         type: ['string', 'integer'],
-        pattern: '^(connect|timeout|invalid|guard|[45]\\d\\d|[45]xx)$',
-        patternErrorMessage: 'must be connect, timeout, invalid, guard, a status from 400 to 599, 4xx or 5xx',
+        ...failureFormat,
         minimum: 400,
         maximum: 599,
       },
       description:
         'Failures to try again after, with the next candidate or, after the last one, with the first: connect, timeout, invalid (an unreadable answer), guard (a guard wants another try), an upstream status, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is.',
     },
-    wait: {
-      ...durationSchema,
-      default: '200ms',
-      'x-setting': 'resilience.retries.wait',
-      description:
-        'Longest wait before the same candidate is tried again; it doubles with every further try. The actual wait is random.',
-    },
+    wait: { ...retriesFormat.wait, 'x-setting': 'resilience.retries.wait' },
     wait_max: {
-      ...durationSchema,
-      default: '5s',
+      ...retriesFormat.wait_max,
       'x-setting': 'resilience.retries.wait_max',
       description:
         "Longest wait ever. A candidate's own `retry-after` is respected up to it; a candidate that asks for more is not tried again.",
     },
-    budget: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      default: 0.2,
-      'x-setting': 'resilience.retries.budget',
-      description: 'Retries that a provider gets, as a share of the requests that are active there.',
-    },
-    budget_floor: {
-      type: 'integer',
-      minimum: 0,
-      default: 3,
-      'x-setting': 'resilience.retries.budget_floor',
-      description: 'Retries that a provider gets even when few requests are active.',
-    },
+    budget: { ...retriesFormat.budget, 'x-setting': 'resilience.retries.budget' },
+    budget_floor: { ...retriesFormat.budget_floor, 'x-setting': 'resilience.retries.budget_floor' },
     do: steps,
     otherwise: {
       ...steps,

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { JsonObject } from '../spec/json.ts'
-import { usualFailures } from './format.ts'
+import { failureFormat, retriesFormat, usualFailures } from './format.ts'
 import { durationSchema } from '../spec/duration.ts'
 
 const limit = <const D extends string>(fallback: D, description: string) =>
@@ -81,44 +81,24 @@ export const serverSettings = {
             'How failed requests are tried again, before the first byte of an answer. What a pipeline writes takes precedence.',
           properties: {
             tries: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 10,
-              default: 3,
+              ...retriesFormat.tries,
               description: 'Tries of a request in all, with every candidate together.',
             },
             on: {
               type: 'array',
               default: [...usualFailures],
-              items: {
-                type: 'string',
-                pattern: '^(connect|timeout|invalid|guard|[45]\\d\\d|[45]xx)$',
-                patternErrorMessage: 'must be connect, timeout, invalid, guard, a status from 400 to 599, 4xx or 5xx',
-              },
+              items: { type: 'string', ...failureFormat },
               description:
                 'Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), guard (a guard wants another try), a status of the provider, or a class of them (4xx, 5xx). With the default list, a candidate is not asked twice in a row after a timeout, or after a 5xx that does not say that the provider is overloaded (503, 529): it may have done the work. With any other list it is.',
             },
-            wait: limit(
-              '200ms',
-              'Longest wait before the same candidate is tried again; it doubles with every further try. The actual wait is random.',
-            ),
-            wait_max: limit(
-              '5s',
-              "Longest wait ever. A provider's own `retry-after` is respected up to it; one that asks for more is not tried again.",
-            ),
-            budget: {
-              type: 'number',
-              minimum: 0,
-              maximum: 1,
-              default: 0.2,
-              description: 'Retries that a provider gets, as a share of the requests that are active there.',
+            wait: retriesFormat.wait,
+            wait_max: {
+              ...retriesFormat.wait_max,
+              description:
+                "Longest wait ever. A provider's own `retry-after` is respected up to it; one that asks for more is not tried again.",
             },
-            budget_floor: {
-              type: 'integer',
-              minimum: 0,
-              default: 3,
-              description: 'Retries that a provider gets even when few requests are active.',
-            },
+            budget: retriesFormat.budget,
+            budget_floor: retriesFormat.budget_floor,
           },
         },
       },

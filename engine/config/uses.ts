@@ -4,8 +4,7 @@ import type { AnyGuard } from '../spec/guard.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyService } from '../spec/service.ts'
 import type { AnyStage } from '../spec/stage.ts'
-import type { Component } from './registry.ts'
-import type { Registry } from './registry.ts'
+import type { Component, Registry } from './registry.ts'
 import { didYouMean } from './suggest.ts'
 
 /** Reports a finding about a component, which is shown at the file that exports it. */
@@ -17,20 +16,12 @@ export type ReportOf = (
 
 /** Finds uses of unknown services, and services that use each other in a circle. */
 export function checkUses(
-  {
-    stages,
-    actions,
-    providers,
-    guards,
-    services,
-    commands,
-    incomplete,
-  }: Pick<Registry, 'stages' | 'actions' | 'providers' | 'guards' | 'services' | 'commands' | 'incomplete'>,
+  registry: Pick<Registry, 'stages' | 'actions' | 'providers' | 'guards' | 'services' | 'commands' | 'incomplete'>,
   report: ReportOf,
 ): void {
-  for (const user of [stages, actions, providers, guards, services, commands].flatMap((all): readonly User[] => [
-    ...all.values(),
-  ]))
+  const { stages, actions, providers, guards, services, commands, incomplete } = registry
+  const all: readonly ReadonlyMap<string, User>[] = [stages, actions, providers, guards, services, commands]
+  for (const user of all.flatMap((some) => [...some.values()]))
     for (const used of user.uses ?? []) {
       if (services.has(used) || incomplete) continue
       const message = `${user.kind} "${user.name}" uses the service "${used}", which does not exist`

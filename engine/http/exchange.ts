@@ -1,5 +1,5 @@
 import type { AnyClientCodec } from '../spec/codec.ts'
-import type { Failure, Mistake } from '../spec/error.ts'
+import type { Failure } from '../spec/error.ts'
 import { GatewayError, asGatewayError, scrubbedFailure } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
@@ -229,12 +229,9 @@ export function errorReply(error: GatewayError, { codec, id, scrub, asked }: Err
   if (typeof upgrade === 'string') headers.upgrade = upgrade
   if (typeof authenticate === 'string') headers['www-authenticate'] = authenticate
   const printed = codec ? codec.error.print(failure, id, asked) : printFailure(failure)
-  const value = failure.errors && isObject(printed) ? { ...printed, errors: failure.errors.map(toJson) } : printed
+  const value =
+    failure.errors && isObject(printed) ? { ...printed, errors: failure.errors.map((one) => ({ ...one })) } : printed
   return { status: codec?.error.status?.(failure) ?? failure.status, headers, body: { kind: 'json', value } }
-}
-
-function toJson({ param, code, message }: Mistake): Json {
-  return { param, code, message }
 }
 
 function commonHeaders(

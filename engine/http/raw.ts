@@ -60,13 +60,9 @@ export function refuseUnreadable(
 
 function statusOf(code: string, packet: Buffer | undefined): number {
   if (code === 'HPE_HEADER_OVERFLOW') return packet && endsInTarget(packet) ? 414 : 431
-  return unreadable.get(code) ?? 400
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 413
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
 }
-
-const unreadable = new Map([
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
-])
 
 /** Whether the bytes end within a request line, before the end of its target. */
 function endsInTarget(packet: Buffer): boolean {

@@ -5,10 +5,9 @@ import { printDuration } from '../spec/duration.ts'
 import { accessOf } from '../spec/access.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { PlannedOption, PlannedStep } from '../spec/running.ts'
-import type { Condition, Test } from '../pipeline/nodes.ts'
 import { pathsOf, printPlace, reportAt, within } from '../pipeline/nodes.ts'
 import { paidBy } from '../proof/duties.ts'
-import type { FromSettings, Pipeline, Place, StepNode } from '../pipeline/nodes.ts'
+import type { Condition, FromSettings, Pipeline, Place, StepNode, Test } from '../pipeline/nodes.ts'
 import { valueAlong, withSettings } from '../pipeline/options.ts'
 
 /** What a plan is made of besides the steps. */

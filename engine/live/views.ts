@@ -64,7 +64,10 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const taken: AnyService[] = []
   const configured: { readonly service: AnyService; readonly view: Configured<unknown> }[] = []
   const diagnostics: Diagnostic[] = []
-  const reject = rejecterOf(options.records, diagnostics)
+  const reject: ServiceConfiguration['reject'] = (record, steps, code, message) => {
+    const { source, path } = checkedRecord(options.records, record).given
+    diagnostics.push(source.report([...path, ...steps], code, message))
+  }
   const isDeclared: ServiceConfiguration['isDeclared'] = (what) =>
     typeof what === 'string'
       ? options.sections.get(what)?.from === 'file'
@@ -143,14 +146,6 @@ export const nothing: ServiceViews = {
   live: () => undefined,
   greet: () => Promise.resolve([]),
   close: () => Promise.resolve(),
-}
-
-/** Converts a service's refusals of records to findings. */
-function rejecterOf(records: RecordSet, findings: Diagnostic[]): ServiceConfiguration['reject'] {
-  return (record, steps, code, message) => {
-    const { source, path } = checkedRecord(records, record).given
-    findings.push(source.report([...path, ...steps], code, message))
-  }
 }
 
 function checkedRecord(records: RecordSet, record: Records[RecordName]): CheckedRecord {

@@ -35,15 +35,8 @@ export function milliseconds(option: Json | undefined): number {
 }
 
 export function valueAlong(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
-  return path.reduce<Json | undefined>(
-    (held, step) =>
-      typeof step === 'number'
-        ? Array.isArray(held)
-          ? held[step]
-          : undefined
-        : isObject(held)
-          ? held[step]
-          : undefined,
-    value,
-  )
+  return path.reduce<Json | undefined>((held, step) => {
+    if (typeof step === 'number') return Array.isArray(held) ? held[step] : undefined
+    return isObject(held) ? held[step] : undefined
+  }, value)
 }
