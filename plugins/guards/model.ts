@@ -1,6 +1,6 @@
 import { defineGuard } from '../../engine/index.ts'
 import type { Found, Host, Json, JsonObject, Judged, JudgeScope } from '../../engine/index.ts'
-import { asking, isObject, parsedJson, replyJson } from '../../engine/kit.ts'
+import { asking, isObject, parsedJson, readUnambiguous, replyJson } from '../../engine/kit.ts'
 
 /** The pipelines that ask a model, by the protocol of the question. */
 export const askingPipelines = { decisions: 'guard-decision', chat: 'guard-chat' } as const
@@ -100,11 +100,21 @@ async function answered(model: string, question: string, judged: Judged, around:
   const [first] = Array.isArray(choices) ? (choices as readonly Json[]) : []
   const message = isObject(first) ? first['message'] : undefined
   const said = isObject(message) ? message['content'] : undefined
+  const { hit, score } = verdictIn(said)
+  return { hit, score, ...wholly(judged, hit) }
+}
+
+/** The verdict that a text is. Throws for a text that says anything else, less or more. */
+function verdictIn(said: Json | undefined): Pick<Found, 'hit'> & { readonly score: number } {
   const verdict = typeof said === 'string' ? parsedJson(said) : undefined
-  if (!isObject(verdict) || typeof verdict['hit'] !== 'boolean') throw new Error('its answer is no verdict')
-  const { hit, score } = verdict
-  const told = typeof score === 'number' && score >= 0 && score <= 1 ? { score } : {}
-  return { hit, ...told, ...wholly(judged, hit) }
+  if (typeof said === 'string' && isObject(verdict)) {
+    const { hit, score, ...others } = verdict
+    const isProbable = typeof score === 'number' && score >= 0 && score <= 1
+    // Of members that are there twice, others might read the first.
+    const isClear = Object.keys(others).length === 0 && readUnambiguous(said) !== undefined
+    if (typeof hit === 'boolean' && isProbable && isClear) return { hit, score }
+  }
+  throw new Error('its answer is no verdict')
 }
 
 const instructions = (question: string) =>

@@ -53,12 +53,26 @@ describe('guards: models that judge', () => {
       .that.deep.equals(['hit', 'score'])
     const row = await gateway.row(({ type }) => type === 'guard')
     expect(row).to.include({ parent: denied.id, key_id: null, requested: 'reader' })
-    says('{"hit":false,"score":0.1}')
-    expect((await ask('A stone')).body).to.contain('A stone')
+    for (const said of ['{"hit":false,"score":0.1}', ' {"score": 0.10, "hit": false}\n', '{"hit":false,"score":1.0}']) {
+      says(said)
+      expect((await ask('A stone')).body, said).to.contain('A stone')
+    }
   })
 
   it('let nothing pass when they say anything else', async () => {
-    for (const said of ['No.', '{"score":0.1}', '{"hit":"no"}', '[]', '']) {
+    const unread = ['No.', '{"score":0.1}', '{"hit":"no"}', '[]', '']
+    const without = [
+      '{"hit":false}',
+      '{"hit":false,"score":7}',
+      '{"hit":false,"score":-0.1}',
+      '{"hit":false,"score":"0"}',
+    ]
+    const beside = [
+      '{"hit":false,"score":0.1,"y":1}',
+      '{"hit":true,"hit":false,"score":0.1}',
+      '{"hit":false,"score":0} No.',
+    ]
+    for (const said of [...unread, ...without, ...beside]) {
       says(said)
       const { status, body } = await ask('A stone')
       expect(status, said).to.equal(503)
