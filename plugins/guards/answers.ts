@@ -29,7 +29,7 @@ export function guardAnswer(
 
 /** The answer with what tokens stand for, for this client alone. */
 export function restored(answer: UpstreamAnswer, tokens: TokenTable): UpstreamAnswer {
-  if (tokens.size === 0 || answer.operation !== 'generate') return answer
+  if (tokens.longest === 0 || answer.operation !== 'generate') return answer
   return answer.shown(() => new Restoring(tokens))
 }
 

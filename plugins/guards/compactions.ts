@@ -9,8 +9,6 @@ import { textsIn, withTexts } from './texts.ts'
 import type { RequestText } from './texts.ts'
 import type { TokenTable } from './token-table.ts'
 
-type WholeAnswer = UpstreamAnswer & { readonly kind: 'whole' }
-
 /** What a denied compaction has used. */
 type Used = (body: JsonObject) => void
 
@@ -36,19 +34,22 @@ export async function guardCompaction(
     used(body)
     throw error
   }
-  return restoredCompaction(withBody(answer, { ...body, output }), around.exchange.tokens)
+  return withChanged(answer, restoredOutput(output, around.exchange.tokens))
 }
 
-/** A compacted conversation with what tokens stand for. */
+/** A compacted conversation that nobody judges, with what tokens stand for. */
 export function restoredCompaction(answer: UpstreamAnswer, tokens: TokenTable): UpstreamAnswer {
-  if (tokens.size === 0 || answer.kind !== 'whole' || !isObject(answer.body)) return answer
-  const { output } = answer.body
-  if (!Array.isArray(output)) return answer
-  return withBody(answer, { ...answer.body, output: withOutput(output, ({ text }) => tokens.restored(text)) })
+  const output = answer.kind === 'whole' && isObject(answer.body) ? answer.body['output'] : undefined
+  return Array.isArray(output) ? withChanged(answer, restoredOutput(output as Json, tokens)) : answer
 }
 
-function withBody(answer: WholeAnswer, body: JsonObject): UpstreamAnswer {
-  if (isObject(answer.body) && answer.body['output'] === body['output']) return answer
+function restoredOutput(output: Json, tokens: TokenTable): Json {
+  return tokens.longest === 0 ? output : withOutput(output, ({ text }) => tokens.restored(text))
+}
+
+function withChanged(answer: UpstreamAnswer, output: Json): UpstreamAnswer {
+  if (answer.kind !== 'whole' || !isObject(answer.body) || output === answer.body['output']) return answer
+  const body = { ...answer.body, output }
   return answering(answer.operation, { ...answer, body, bytes: Buffer.from(JSON.stringify(body)) })
 }
 

@@ -54,7 +54,7 @@ export default defineStage({
   // Longer than the longest timeout of a judgement, for several in turn.
   timeout: '5m',
   build: ({ side, of }, host, { guards, prices }) => {
-    const place = { host, guards }
+    const place = { host, guards, side }
     const isOfModel = side === 'input' && of === 'model'
     return (slots, scope, settle) => {
       const { request, answer } = slots
@@ -91,9 +91,9 @@ const none: readonly never[] = []
 
 /** An answer that nobody judges, with what tokens stand for. */
 function restoredAlone(answer: Slots['answer'], tokens: TokenTable | undefined): Pick<Slots, 'answer'> {
-  const restore = answer?.operation === 'compact' ? restoredCompaction : restored
-  const given = answer && tokens && restore(answer, tokens)
-  return given === undefined || given === answer ? nothing : { answer: given }
+  if (answer === undefined || tokens === undefined) return nothing
+  const given = answer.operation === 'compact' ? restoredCompaction(answer, tokens) : restored(answer, tokens)
+  return given === answer ? nothing : { answer: given }
 }
 
 /** The guards of an exchange on one side. Those of a model judge its answers, and requests beside those that have judged. */
@@ -118,7 +118,11 @@ function drawn(rules: readonly Rule[]): readonly Rule[] {
 function aroundOf(
   { principal, model, candidates = [] }: Slots,
   scope: Scope,
-  { host, guards }: { readonly host: Host; readonly guards: Services['guards'] },
+  {
+    host,
+    guards,
+    side,
+  }: { readonly host: Host; readonly guards: Services['guards']; readonly side: 'input' | 'output' },
 ): Around {
   const exchange = guards.exchangeOf(scope)
   return {
@@ -130,7 +134,7 @@ function aroundOf(
     masking(request) {
       const { tokens } = exchange
       tokens.taken ??= takenIn(request)
-      return { hashKey: guards.hashKey, keyId: principal?.id ?? '', tokens }
+      return { hashKey: guards.hashKey, keyId: principal?.id ?? '', tokens, isOwn: side === 'input' }
     },
   }
 }

@@ -10,6 +10,8 @@ export interface Masking {
   /** Id of the API key: the hashes of two keys differ. */
   readonly keyId: string
   readonly tokens: TokenTable
+  /** Whether the client itself has sent what is masked, so that it alone gets it back. */
+  readonly isOwn: boolean
 }
 
 /** What takes the place of a value that a rule has found. */
@@ -23,7 +25,7 @@ export function maskOf(rule: Rule, entity: string | undefined, value: string, ma
       return `[${label}:${digest.slice(0, 8)}]`
     }
     case 'token':
-      return masking.tokens.tokenOf(label, value)
+      return masking.tokens.tokenOf(label, value, masking.isOwn)
   }
 }
 

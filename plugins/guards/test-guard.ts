@@ -70,7 +70,7 @@ export default defineAction({
     if ('failed' in judgement)
       return { hit: false, action: 'error', texts, hits: [], category: judgement.failed, score: null, milliseconds }
     const { found } = judgement
-    const masking = { hashKey: guards.hashKey, keyId: '', tokens: new TokenTable() }
+    const masking = { hashKey: guards.hashKey, keyId: '', tokens: new TokenTable(), isOwn: true }
     const changed =
       rule.action === 'mask' && found.action !== 'flag'
         ? masked(

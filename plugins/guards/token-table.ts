@@ -1,55 +1,81 @@
-/** Tokens and what they stand for. */
-export type TokenEntries = readonly (readonly [token: string, value: string])[]
+/**
+ * Tokens and what they stand for. `null`: it stands for different values in two conversations of which this one has
+ * items. `own`: the client itself has sent the value.
+ */
+export type TokenEntries = readonly (readonly [token: string, value: string | null, own?: 'own'])[]
+
+interface Meaning {
+  readonly value: string | null
+  isOwn: boolean
+}
 
 /** The tokens of one conversation, and what they stand for. */
 export class TokenTable {
   readonly #tokens = new Map<string, string>()
-  readonly #values = new Map<string, string>()
+  readonly #meanings = new Map<string, Meaning>()
   readonly #next = new Map<string, number>()
   /** Whether the client's own text contains a token, which then stands for nothing else. */
   taken: ((token: string) => boolean) | undefined
 
   get size(): number {
-    return this.#values.size
+    return this.#meanings.size
   }
 
-  /** The token of a value: the same for the same value, numbered by first occurrence. */
-  tokenOf(label: string, value: string): string {
+  /**
+   * The token of a value: the same for the same value, numbered by first occurrence.
+   * @param isOwn whether the client itself sends the value, which then may be restored
+   */
+  tokenOf(label: string, value: string, isOwn: boolean): string {
     const key = `${label}\n${value}`
     const known = this.#tokens.get(key)
-    if (known !== undefined) return known
+    const meaning = known === undefined ? undefined : this.#meanings.get(known)
+    if (known !== undefined && meaning) {
+      meaning.isOwn ||= isOwn
+      return known
+    }
     let number = this.#next.get(label) ?? 1
     while (this.taken?.(`<${label}_${number}>`) === true) number++
     this.#next.set(label, number + 1)
     const token = `<${label}_${number}>`
     this.#tokens.set(key, token)
-    this.#values.set(token, value)
+    this.#meanings.set(token, { value, isOwn })
     return token
   }
 
-  /** A text with the values in place of the tokens that are known. */
+  /** A text with the client's own values in place of their tokens. */
   restored(text: string): string {
     if (!text.includes('<')) return text
-    return text.replaceAll(/<[A-Z][A-Z0-9_]{0,80}_\d{1,9}>/g, (token) => this.#values.get(token) ?? token)
+    return text.replaceAll(/<[A-Z][A-Z0-9_]{0,80}_\d{1,9}>/g, (token) => {
+      const { value = null, isOwn = false } = this.#meanings.get(token) ?? {}
+      return isOwn && value !== null ? value : token
+    })
   }
 
-  /** Characters of the longest token. */
+  /** Characters of the longest token that is restored; 0: none is. */
   get longest(): number {
-    return [...this.#values.keys()].reduce((most, { length }) => Math.max(most, length), 0)
+    return [...this.#meanings].reduce((most, [{ length }, { isOwn }]) => (isOwn ? Math.max(most, length) : most), 0)
   }
 
   /** All tokens with their values. */
   entries(): TokenEntries {
-    return [...this.#values]
+    return [...this.#meanings].map(([token, { value, isOwn }]) => (isOwn ? [token, value, 'own'] : [token, value]))
   }
 
-  /** Adds what the table of an earlier turn held; numbers go on from there. */
+  /** Adds what the table of an earlier turn, or of another conversation, held; numbers go on from there. */
   add(entries: TokenEntries): void {
-    for (const [token, value] of entries) {
-      this.#values.set(token, value)
+    for (const [token, value, own] of entries) {
       const [, label = '', number = '0'] = /^<(.+)_(\d+)>$/.exec(token) ?? []
-      this.#tokens.set(`${label}\n${value}`, token)
       this.#next.set(label, Math.max(this.#next.get(label) ?? 1, Number(number) + 1))
+      const known = this.#meanings.get(token)
+      if (known && known.value === value) known.isOwn ||= own !== undefined
+      else if (known || value === null) {
+        this.#meanings.set(token, { value: null, isOwn: false })
+        this.#tokens.delete(`${label}\n${known?.value ?? ''}`)
+      } else {
+        this.#meanings.set(token, { value, isOwn: own !== undefined })
+        const key = `${label}\n${value}`
+        if (!this.#tokens.has(key)) this.#tokens.set(key, token)
+      }
     }
   }
 }

@@ -64,6 +64,21 @@ describe('guards: reversible masks of stored responses', () => {
       expect(streamed.text, streamed.body).to.equal(`So ${bob}.`)
     })
 
+  it('are not restored where the value was masked in an answer, until the client sends it itself', async () => {
+    answer('chat', `Ask ${bob}`)
+    const first = await ask('chat', `I am ${ann}.`)
+    expect(first.text).to.contain('Ask <EMAIL_2>')
+    answer('chat', 'To <EMAIL_2> or <EMAIL_1>')
+    const second = await ask('chat', 'Whom?', first.id)
+    expect(second.text).to.contain(`To <EMAIL_2> or ${ann}`)
+    answer('chat', 'To <EMAIL_2>')
+    const third = await ask('chat', `To ${bob}?`, second.id)
+    expect(asked()).to.contain('To <EMAIL_2>?').and.not.contain('@example.com')
+    expect(third.text).to.contain(`To ${bob}`)
+    answer('chat', 'Still <EMAIL_2>')
+    expect((await ask('chat', 'Again.', third.id)).text).to.contain(`Still ${bob}`)
+  })
+
   it('are sealed beside the response, and end with it', async () => {
     const values = async () => {
       const rows = await rig.gateway.engine.database.query.selectFrom('key_values').select(['key', 'value']).execute()
@@ -165,7 +180,8 @@ describe('guards: reversible masks of responses in the background', function () 
     expect(done.output_text).to.equal('Ask <EMAIL_1> or <EMAIL_2>')
     upstream.answer(says('chat', 'To <EMAIL_1> and <EMAIL_2>'))
     const next = await at.responses.create({ model: 'chat', input: 'Whom?', previous_response_id: begun.id })
-    expect(next.output_text).to.equal(`To ${ann} and ${bob}`)
+    // The client has not sent the other one.
+    expect(next.output_text).to.equal(`To ${ann} and <EMAIL_2>`)
     const more = { model: 'chat', input: `And ${bob}?`, previous_response_id: begun.id, background: true } as const
     upstream.answer(says('chat', 'Yes, <EMAIL_2>'))
     const third = await at.responses.create(more)

@@ -47,6 +47,20 @@ describe('guards: reversible masks', () => {
     expect(asked().slice(asked().indexOf('Not'))).to.match(/^Not <EMAIL_1>: <EMAIL_2>, <EMAIL_3>, <EMAIL_2>/)
   })
 
+  for (const stream of [false, true])
+    it(`restore what the client has sent alone, whatever else it has sent${stream ? ', in a stream' : ''}`, async () => {
+      for (const [asking, given] of [
+        ['Hi', 'To <EMAIL_1>.'],
+        [`I am ${ann}.`, 'To <EMAIL_2>.'],
+        ['I know bob@example.com.', 'To bob@example.com.'],
+      ] as const) {
+        const text = ['To bob@exam', 'ple.com.']
+        rig.upstream.answer(stream ? { frames: streamOf.chat({ text }) } : { body: wholeOf.chat({ text }) })
+        const answer = await rig.ask('chat', 'chat', { text: asking, stream })
+        expect(answer.text, asking).to.equal(given)
+      }
+    })
+
   it('leave the log and the stored response with tokens', async () => {
     rig.upstream.answer({ body: wholeOf.responses({ text: ['To <EMAIL_1>'] }) })
     const response = await rig.gateway.post('/v1/responses', { model: 'responses', input: `I am ${ann}.`, store: true })

@@ -74,7 +74,7 @@ function given(
     principal: undefined,
     exchange: new GuardedExchange(scope, () => undefined),
     isLast: true,
-    masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable() }),
+    masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable(), isOwn: false }),
   }
   const step = new GateStep(
     new AnswerGate(rule, request, around),
