@@ -179,7 +179,7 @@ export class AnswerGate implements Gate {
         )
       case 'deny':
         tell('denied')
-        return this.#denial.verdict(window.held, found.message ?? this.#rule.message)
+        return this.#denied(window, spans, found.message)
       case 'retry':
       case 'fallback': {
         const isRetry = this.#rule.action === 'retry'
@@ -189,12 +189,36 @@ export class AnswerGate implements Gate {
         // What bounds the tries bounds those of guards, too.
         if (scope.tries?.follows(fail) !== true || (isRetry ? !exchange.retry(this.#rule) : isLast)) {
           tell('denied')
-          return this.#denial.verdict(window.held, found.message ?? this.#rule.message)
+          return this.#denied(window, spans, found.message)
         }
         tell(isRetry ? 'retried' : 'fallback')
         return { fail }
       }
     }
+  }
+
+  #denied(window: Window, spans: readonly PartSpan[], message = this.#rule.message): Verdict {
+    return this.#denial.verdict(window.held, message, this.#before(window, spans))
+  }
+
+  /** The events of a stream before the first place of which the client has nothing, and the text before that. */
+  #before(window: Window, spans: readonly PartSpan[]): readonly GenerateEvent[] {
+    const ends = startsOf(window, spans)
+    const segments = [...window.segments, ...window.waiting]
+    const cut = segments.find((one) => ends?.has(one))
+    if (!this.#isKnown || !this.#request.stream || !ends || !cut) return []
+    const outputs = new Map<Segment, string>(segments.map((one) => [one, '']))
+    for (const segment of segments.slice(0, segments.indexOf(cut)))
+      if (window.segments.includes(segment))
+        outputs.set(segment, this.#outputOf(segment, window.texts, new Map(), undefined))
+    if (!cut.call) outputs.set(cut, (cut.before + cut.text).slice(cut.given, ends.get(cut)))
+    const all = [...this.#queue, ...window.placed]
+    const own = all.findIndex((one) => isOf(one, cut))
+    const next = all.findIndex((one) => [...ends.keys()].some((segment) => isOf(one, segment)))
+    const placed = all.slice(0, own === -1 ? (next === -1 ? all.length : next) : cut.call ? own : own + 1)
+    // Texts without an event of their own in this window are given at the end.
+    const end: PlacedEvent = { event: { type: 'finish', stop: 'filter' }, segment: undefined }
+    return released([...placed, end], { outputs, isHeld: () => false }).given.filter(({ type }) => type !== 'finish')
   }
 
   /** The places of which the beginning is not held back any more, and of which the client has not everything. */
@@ -365,6 +389,23 @@ export class AnswerGate implements Gate {
     const ends = [...masks.keys()].flatMap((span) => (span.text === index ? [span.end] : []))
     return Math.max(this.#until(segment), ...ends)
   }
+}
+
+/** Where the first place begins in each text, and in those that it goes on; undefined: one is beside the answer's text. */
+function startsOf(window: Window, spans: readonly PartSpan[]): ReadonlyMap<Segment, number> | undefined {
+  const starts = new Map<Segment, number>()
+  for (const span of spans)
+    for (const { text, start } of [...beginningsOf(window, window.texts[span.text]?.segment, span.begun ?? 0), span]) {
+      const segment = window.texts[text]?.segment
+      if (segment === undefined) return undefined
+      starts.set(segment, Math.min(start, starts.get(segment) ?? start))
+    }
+  return starts
+}
+
+/** Whether an event belongs to a text; of a call, all of its item does. */
+function isOf({ event, segment: own }: PlacedEvent, segment: Segment): boolean {
+  return own === segment || (segment.call !== undefined && 'index' in event && event.index === segment.index)
 }
 
 function unrepeatedIn(events: readonly GenerateEvent[], rule: Rule): readonly GenerateEvent[] {

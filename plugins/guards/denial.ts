@@ -19,8 +19,12 @@ export class Denial {
     }
   }
 
-  /** The end of the answer: with the message of the guard, unless that would follow half a sentence. */
-  verdict({ events }: HeldEvents, message: string): Verdict {
+  /**
+   * The end of the answer: with the message of the guard, unless that would follow half a sentence.
+   * @param before events of the window that the client still gets
+   */
+  verdict({ events }: HeldEvents, message: string, before: readonly GenerateEvent[]): Verdict {
+    this.see(before)
     const finish = events.find((event) => event.type === 'finish')
     // Before the upstream's end, the figures are those of its first event at best: the gate gives what was used so far.
     const end: GenerateEvent = {
@@ -29,12 +33,16 @@ export class Denial {
       ...(finish?.usage ? { usage: finish.usage } : {}),
       ...(finish?.further ? { further: finish.further } : {}),
     }
-    if (this.#hasText) return { stop: end }
+    if (this.#hasText && before.length === 0) return { stop: end }
+    const starts = events.filter((event) => event.type === 'start' && !before.includes(event))
+    const ends = [...this.#open].map((one): GenerateEvent => ({ type: 'item-end', index: one }))
+    if (this.#hasText) return { replace: [...starts, ...before, ...ends, end] }
     const index = this.#next
     return {
       replace: [
-        ...events.filter((event) => event.type === 'start'),
-        ...[...this.#open].map((one): GenerateEvent => ({ type: 'item-end', index: one })),
+        ...starts,
+        ...before,
+        ...ends,
         { type: 'item', index, item: { type: 'message', role: 'assistant', content: [] } },
         { type: 'part', index, kind: 'text' },
         { type: 'delta', index, text: message },

@@ -35,6 +35,19 @@ describe('guards: text that flows', () => {
       .join('')
   }
 
+  it('ends before the first character of what is denied, however much comes at once', async () => {
+    const words = 'Write to Ann, that is '
+    for (const pieces of [[`${words}ann@example.com or +41 44 668 18 00, at once.`], `${words}ann@example.com.`.split('')])
+      for (const chunks of [[framesOf(pieces).join('')], framesOf(pieces)]) {
+        rig.upstream.answer({ headers: { 'content-type': 'text/event-stream' }, chunks })
+        const text = await (await ask()).text()
+        expect(contentIn(text)).to.equal(words)
+        expect(text)
+          .to.contain('"finish_reason":"content_filter"')
+          .and.to.match(/\[DONE\]\s*$/)
+      }
+  })
+
   it('comes before the upstream has ended, but for as much as a match may have', async () => {
     const pieces = Array.from({ length: 100 }, (_, number) => `piece ${number} and `)
     const frames = framesOf(pieces)
