@@ -50,6 +50,8 @@ class Writing {
   readonly #storing: EventPrinter<GenerateEvent> | undefined
   #stored: readonly Frame[] = []
   #record: ((text: string) => void) | undefined
+  /** What it stored before the client was given anything, for a reply that waits for gates; undefined afterwards. */
+  #early: string | undefined = ''
   #isStored = false
   /** Whether the printer sets the model's name itself. */
   readonly #named: boolean
@@ -126,6 +128,7 @@ class Writing {
   printed(): Uint8Array | undefined {
     const text = this.#text
     this.#text = ''
+    this.#early = undefined
     return text === '' ? undefined : Buffer.from(text)
   }
 
@@ -162,6 +165,7 @@ class Writing {
     this.#isStored = isLast(event)
     this.#stored = [...this.#storing.print(this.#told(event))]
     if (this.#record) for (const frame of this.#stored) this.#record(encodeFrame(frame))
+    else if (this.#early !== undefined) for (const frame of this.#stored) this.#early += encodeFrame(frame)
   }
 
   #told(event: GenerateEvent): GenerateEvent {
@@ -247,9 +251,11 @@ class Writing {
     return this.#stored
   }
 
-  /** Gives what it stores, from now on. */
+  /** Gives what it stores, all of it if the client has been given nothing. */
   recorded(take: (text: string) => void): void {
     this.#record = take
+    if (this.#early) take(this.#early)
+    this.#early = undefined
   }
 
   get #complete(): boolean {

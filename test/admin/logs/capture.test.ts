@@ -69,7 +69,10 @@ describe('captured bodies', () => {
           { name: 'vendor', type: 'native', ...at },
         ],
         records: {
-          guards: [{ name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'], default: false }],
+          guards: [
+            { name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'], default: false },
+            { name: 'tone', kind: 'words', action: 'retry', words: ['bad'], side: ['output'], default: false },
+          ],
         },
         models: [
           { name: 'chat', provider: 'family' },
@@ -154,6 +157,19 @@ describe('captured bodies', () => {
           expect(capture['truncated']).to.equal(false)
         }
       })
+
+    it('have all of an answer whose beginning was judged before the reply', async () => {
+      await set({ capture: 'all' })
+      upstream.answer({ frames: chatFrames('So bad') }, { frames: chatFrames('To <EM', 'AIL_1>') })
+      const asked = [{ role: 'user', content: 'I am ann@example.com.' }]
+      const body = { model: 'chat', stream: true, messages: asked }
+      const response = await gateway.post('/v1/chat/completions', body, { 'x-gateway-guards': 'pii, tone' })
+      expect(await response.clone().text()).to.contain('ann@example.com')
+      const captured = (await captureOf(response))?.['response'] as string
+      expect(captured).to.contain('AIL_1>').and.contain('[DONE]')
+      expect(captured).not.to.match(/@example.com|So bad/)
+      expect(captured.match(/"role":"assistant"/g), captured).to.have.length(1)
+    })
 
     it('are those of failed requests alone, if so set', async () => {
       await set({ capture: 'errors' })
