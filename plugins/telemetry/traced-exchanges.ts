@@ -27,10 +27,11 @@ export interface SpanSettings {
   readonly stages: boolean
   /** Whether the trace of a client goes on. */
   readonly continues: boolean
+  /** Whether trace context is read from clients, and written to providers. */
+  readonly propagates: boolean
   /** Most bytes of one attribute with content; absent: there is none. */
   readonly content?: number
   readonly request: FromRequest
-  readonly propagates: boolean
   readonly langfuse: boolean
   readonly providers: ReadonlyMap<string, ProviderFacts>
   /** Redacts secrets. */
@@ -223,11 +224,12 @@ export class TracedExchanges {
     const { continues, propagates, request, scrub } = this.#settings
     const { api, tracer } = this.#tracing
     const isClients = isRequest(message)
-    const trace = propagates ? given : undefined
+    // A job goes on with the trace of the request that began it, whatever is read from clients.
+    const [trace, linked] = propagates || !isClients ? [given, link] : []
     const goesOn = trace !== undefined && (continues || !isClients)
     const parent = outer ? this.#spanOf(outer).context : goesOn ? spanContextOf(trace, this.#tracing) : undefined
     const isStranger = trace !== undefined && !goesOn
-    const links = [...(isStranger ? [linkTo(trace, this.#tracing)] : []), ...(link ? [link] : [])]
+    const links = [...(isStranger ? [linkTo(trace, this.#tracing)] : []), ...(linked ? [linked] : [])]
     const kind = isClients ? api.SpanKind.SERVER : api.SpanKind.INTERNAL
     const attributes = startOfExchange(message, request.door, scrub)
     const { began, epoch } = running

@@ -273,27 +273,33 @@ describe('spans', () => {
     expect(collector.spans.filter(({ name }) => name === 'acme work')).to.have.length(2)
   })
 
-  it('have a job below the request that began it', async function () {
-    const store = await redis(this)
-    closing.push(() => store.stop())
-    const gateway = await startBackground(upstream, store.url, { environment: environment() })
-    closing.unshift(() => gateway.close())
-    upstream.answer(says('chat', 'Well.'))
-    const id = await ask(gateway, { model: 'chat', input: 'Hello?', background: true }, '/v1/responses')
-    await until(() => collector.spans.some(({ kind }) => kind === 'client'))
-    const spans = await of(id)
-    await until(() => collector.spans.filter(({ traceId }) => traceId === spans[0]?.traceId).length === 3)
-    const all = collector.spans.filter(({ traceId }) => traceId === spans[0]?.traceId)
-    const [server, job, call] = (['server', 'internal', 'client'] as const).map((kind) =>
-      all.find((one) => one.kind === kind),
-    )
-    expect([server?.name, job?.name, call?.name]).to.deep.equal([
-      'POST /v1/responses',
-      'pipeline responses-background',
-      'chat chat-2026',
-    ])
-    expect([job?.parentSpanId, call?.parentSpanId]).to.deep.equal([server?.spanId, job?.spanId])
-  })
+  for (const propagators of ['tracecontext', 'none'])
+    it(`have a job below the request that began it, with ${propagators} for clients and providers`, async function () {
+      const store = await redis(this)
+      closing.push(() => store.stop())
+      const variables = { ...environment(), OTEL_PROPAGATORS: propagators }
+      const gateway = await startBackground(upstream, store.url, { environment: variables })
+      closing.unshift(() => gateway.close())
+      upstream.answer(says('chat', 'Well.'))
+      const asked = { model: 'chat', input: 'Hello?', background: true }
+      const id = await ask(gateway, asked, '/v1/responses', { traceparent })
+      await until(() => collector.spans.some(({ kind }) => kind === 'client'))
+      const spans = await of(id)
+      await until(() => collector.spans.length >= 3)
+      const all = collector.spans.filter(({ traceId }) => traceId === spans[0]?.traceId)
+      const [server, job, call] = (['server', 'internal', 'client'] as const).map((kind) =>
+        all.find((one) => one.kind === kind),
+      )
+      expect([server?.name, job?.name, call?.name]).to.deep.equal([
+        'POST /v1/responses',
+        'pipeline responses-background',
+        'chat chat-2026',
+      ])
+      expect([job?.parentSpanId, call?.parentSpanId]).to.deep.equal([server?.spanId, job?.spanId])
+      const propagates = propagators !== 'none'
+      expect(server?.traceId === client).to.equal(propagates)
+      expect(upstream.requests.at(-1)?.headers['traceparent'] !== undefined).to.equal(propagates)
+    })
 
   it('have a session of sounds as one call, with what all of it used', async () => {
     const rig = await startRig({ environment: environment() })
