@@ -5,6 +5,7 @@ import type {
   EventParser,
   GenerateEvent,
   GenerateReply,
+  Json,
   JsonObject,
   Operation,
   ReplyOf,
@@ -28,6 +29,19 @@ export function tellRequest(scope: Scope, request: Envelope, { same }: Upstream)
 
 /** Where the conversation stands in the bodies of protocols; it is long, and has no parameters. */
 const conversations = ['messages', 'input', 'contents']
+/** What is told apart, or not at all, and which the neutral form of a body may refuse: the choices, and a tool. */
+const refused = ['n', 'tool_choice']
+
+/** Numbers of a request, and what the bodies of protocols call them. */
+const numbers = {
+  maxOutputTokens: ['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'maxOutputTokens', 'maxTokens'],
+  temperature: ['temperature'],
+  topP: ['top_p', 'topP'],
+  topK: ['top_k', 'topK'],
+  frequencyPenalty: ['frequency_penalty', 'frequencyPenalty'],
+  presencePenalty: ['presence_penalty', 'presencePenalty'],
+  seed: ['seed'],
+}
 
 /**
  * Numbers and names that the client chose; a body is not parsed before.
@@ -39,13 +53,23 @@ function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
     return Object.fromEntries(
       Object.entries(body).filter(([, value]) => typeof value === 'number' || typeof value === 'boolean'),
     )
-  const asked = (isUnread ? withoutConversation(request) : request).neutral('generate')
-  const { n: choices, previous_response_id: previous, conversation: named } = body
+  const { n, generationConfig, previous_response_id: previous, conversation: named } = body
+  const choices = isObject(generationConfig) ? generationConfig['candidateCount'] : n
   const conversation = isObject(named) ? named['id'] : named
+  const said = {
+    choices: typeof choices === 'number' ? choices : undefined,
+    conversation: typeof conversation === 'string' ? conversation.slice(0, 256) : undefined,
+    previous: typeof previous === 'string' ? previous.slice(0, 256) : undefined,
+  }
+  // What refuses the whole request may take it without what is not told from there.
+  const whole = isUnread ? undefined : readable(() => request.neutral('generate'))
+  const asked = whole ?? readable(() => withoutConversation(request).neutral('generate'))
+  if (asked === undefined) return { ...plainNumbers(body), ...said }
   return {
     ...asked,
+    ...said,
     get items() {
-      return (isUnread ? request.neutral('generate') : asked).items.length
+      return (whole ?? request.neutral('generate')).items.length
     },
     tools: asked.tools.length,
     toolChoice: undefined,
@@ -55,30 +79,46 @@ function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
     metadata: undefined,
     reasoning: asked.reasoning && { ...asked.reasoning },
     format: asked.format?.type,
-    choices: typeof choices === 'number' ? choices : undefined,
-    conversation: typeof conversation === 'string' ? conversation.slice(0, 256) : undefined,
-    previous: typeof previous === 'string' ? previous.slice(0, 256) : undefined,
   }
 }
 
 function withoutConversation(request: Envelope): Envelope {
   const body = { ...request.body }
   for (const field of conversations) if (Array.isArray(body[field])) body[field] = []
+  for (const field of refused) delete body[field]
   return request.with({ body })
+}
+
+function plainNumbers({ generationConfig, inferenceConfig, ...body }: JsonObject): JsonObject {
+  const given: JsonObject = { ...body, ...objectOf(generationConfig), ...objectOf(inferenceConfig) }
+  return Object.fromEntries(
+    Object.entries(numbers).flatMap(([field, words]) => {
+      const value = words.map((word) => given[word]).find((one) => typeof one === 'number')
+      return value === undefined ? [] : [[field, value] as const]
+    }),
+  )
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** What a body says, if it has a meaning. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
 }
 
 function requestIn(request: Envelope): ToldContent {
   return whatThereIs(() => ({ request: request.neutral(request.operation) }))
 }
 
-/** What of a content can be read. */
+/** What of a content can be read; of the rest the client was told, if it matters. */
 function whatThereIs<T extends object>(read: () => T): Partial<T> {
-  try {
-    return read()
-  } catch {
-    // The client was told, if it matters.
-    return {}
-  }
+  return readable(read) ?? {}
 }
 
 /** How answers of a provider are read. */

@@ -191,6 +191,24 @@ describe('spans', () => {
     expect(call.attributes['sluice.lane']).to.equal('bytes')
   })
 
+  it('have what was asked for, also where the content has no neutral form', async () => {
+    const gateway = await start({ content: 'span' })
+    upstream.answer({ body: chatAnswer })
+    const { attributes } = await callOf(await ask(gateway, { model: 'm', messages, n: 3, temperature: 0.5 }))
+    expect(attributes).to.deep.include({ 'gen_ai.request.choice.count': 3, 'gen_ai.request.temperature': 0.5 })
+  })
+
+  it('have the numbers that were asked for in a format which only the provider knows', async () => {
+    const providers = [{ name: 'own', type: 'native', base_url: upstream.url, api_key: secret }]
+    const gateway = await start({}, { providers, models: [{ name: 'm', provider: 'own' }] })
+    upstream.answer(says('responses', 'Well.'))
+    const text = { format: { type: 'grammar', grammar: 'root ::= "yes"' } }
+    const asked = { model: 'm', input: 'Hello?', store: false, text, max_output_tokens: 50, top_p: 0.5 }
+    const { attributes } = await callOf(await ask(gateway, asked, '/v1/responses'))
+    expect(attributes).to.deep.include({ 'gen_ai.request.max_tokens': 50, 'gen_ai.request.top_p': 0.5 })
+    expect(attributes['sluice.lane']).to.equal('bytes')
+  })
+
   it('have system text apart where the protocol has it so, and cut at a character what is too long', async () => {
     const gateway = await start({ content: 'span', content_max_bytes: 256 })
     upstream.answer({ body: messagesAnswer })

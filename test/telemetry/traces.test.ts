@@ -145,6 +145,31 @@ describe('traces', () => {
     expect(Math.abs(Number(began / 1_000_000n) - Date.now())).to.be.below(60_000)
   })
 
+  it('say what was asked for where the neutral form has no such request', async () => {
+    const asked = { temperature: 0.5, max_completion_tokens: 50 }
+    const numbers = { 'gen_ai.request.temperature': 0.5, 'gen_ai.request.max_tokens': 50 }
+    const parametersOf = async (body: object) => {
+      upstream.answer({ body: chatAnswer })
+      const { id, status } = await ask({ ...asked, ...body })
+      expect(status).to.equal(200)
+      const [call] = kinds(await of(id), 'client')
+      expect(call?.attributes['sluice.lane']).to.equal('bytes')
+      return Object.fromEntries(
+        Object.entries(call?.attributes ?? {}).filter(
+          ([name]) => name.startsWith('gen_ai.request.') && name !== 'gen_ai.request.model',
+        ),
+      )
+    }
+    expect(await parametersOf({ n: 2, stop: ['x'], reasoning_effort: 'low' })).to.deep.equal({
+      ...numbers,
+      'gen_ai.request.choice.count': 2,
+      'gen_ai.request.stop_sequences': ['x'],
+      'gen_ai.request.reasoning.level': 'low',
+    })
+    const tool_choice = { type: 'function', function: { name: 'nowhere' } }
+    expect(await parametersOf({ tool_choice })).to.deep.equal(numbers)
+  })
+
   it('go on with the trace of a client, and reach the provider as the span of its call', async () => {
     upstream.answer({ body: chatAnswer })
     const before = upstream.requests.length
