@@ -3,6 +3,7 @@ import { defineService } from '../../engine/index.ts'
 import type { Ingress, Scope, ServiceConfiguration, TraceContext } from '../../engine/index.ts'
 import { providersIn } from './call-span.ts'
 import type { TelemetryEnvironment } from './environment.ts'
+import { other } from './error-type.ts'
 import type { Door } from './exchange-span.ts'
 import { openTracing } from './open-tracing.ts'
 import type { Tracing } from './open-tracing.ts'
@@ -12,13 +13,15 @@ import { checkTraces, linkTo, traceSettings } from './trace-settings.ts'
 import type { TraceSettings } from './trace-settings.ts'
 import { TracedExchanges } from './traced-exchanges.ts'
 import type { SpanSettings } from './traced-exchanges.ts'
+import type { Attributes } from './tracer.ts'
 
 /** A span that another room begins. */
 export interface SpanParts {
   /** Low cardinality: it names a kind of work, and nothing of one request. */
   readonly name: string
   readonly kind?: 'internal' | 'client'
-  readonly attributes?: Readonly<Record<string, string | number | boolean>>
+  /** At most 128. What is of another type is left out. */
+  readonly attributes?: Readonly<Record<string, string | number | boolean | readonly string[]>>
 }
 
 /** Ends a span. An error is a code or a word of a fixed list. */
@@ -132,18 +135,44 @@ async function openedTracing(telemetry: Telemetry, version: string): Promise<Tra
 
 function begun(exchanges: TracedExchanges, { id }: Pick<Scope, 'id'>, parts: SpanParts): EndSpan {
   const { name, kind = 'internal', attributes } = parts
-  const below = exchanges.below(id, name, kind, { ...attributes })
+  const below = exchanges.below(id, name, kind, checked({}, attributes))
   if (below === undefined) return nothing
   const { span } = below
-  return (known = {}) => {
-    if (span.ended) return
-    Object.assign(span.attributes, known.attributes)
-    if (known.error !== undefined) {
-      span.attributes[names.errorType] = known.error
+  let isOver = false
+  return (known) => {
+    // A span that is held has not ended for its exporter.
+    if (isOver) return
+    isOver = true
+    checked(span.attributes, known?.attributes)
+    const error: unknown = known?.error
+    if (error !== undefined) {
+      span.attributes[names.errorType] = typeof error === 'string' ? error : other
       span.fail()
     }
     below.end()
   }
+}
+
+/** Most attributes of a span that another room gives: OpenTelemetry's own limit. */
+const mostAttributes = 128
+
+/** Adds what another room says of its span: types are checked nowhere else, and exporters trust what they get. */
+function checked(attributes: Attributes, given: SpanParts['attributes']): Attributes {
+  let room = mostAttributes - Object.keys(attributes).length
+  for (const [name, value] of Object.entries<unknown>(given ?? {})) {
+    const known = valueOf(value)
+    if (known === undefined || (room <= 0 && !Object.hasOwn(attributes, name))) continue
+    if (!Object.hasOwn(attributes, name)) room--
+    attributes[name] = known
+  }
+  return attributes
+}
+
+/** What an attribute may be; a list is copied, because whoever gave it may change it. */
+function valueOf(value: unknown): Attributes[string] | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? [...value] : undefined
 }
 
 function spanSettings(

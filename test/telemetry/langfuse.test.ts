@@ -201,6 +201,9 @@ describe('Langfuse, of all that an exchange does', () => {
         'parse',
       ])
       for (const span of spans) expect(observed(span).trace, span.name).to.deep.equal(traceOf('acme-judged'))
+      // It was ended twice while it waited.
+      expect(spans.filter(({ name }) => name === 'acme work')).to.have.length(1)
+      expect(spans.find(({ name }) => name === 'acme work')?.attributes['acme.done']).to.equal(true)
       // What waited for the end of the request has ended when it did.
       const server = spans.find(({ kind }) => kind === 'server') as SeenSpan
       for (const { name, end } of spans) expect(end <= server.end, name).to.equal(true)

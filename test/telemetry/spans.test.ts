@@ -278,17 +278,31 @@ describe('spans', () => {
       models: [{ name: 'm', provider: 'far' }],
     }
     const gateway = await start({}, more)
-    upstream.answer({ body: chatAnswer }, { body: chatAnswer }, { body: chatAnswer })
+    const answered = { body: chatAnswer }
+    upstream.answer(answered, answered, answered, answered)
     const spans = await of(await ask(gateway, { model: 'm', messages }))
     const [server] = spans.filter(({ kind }) => kind === 'server')
     const [own] = spans.filter(({ name }) => name === 'acme work')
     expect([own?.kind, own?.parentSpanId, own?.isError]).to.deep.equal(['client', server?.spanId, true])
-    expect(own?.attributes).to.deep.equal({ 'acme.size': 3, 'acme.done': true, 'error.type': 'acme_tired' })
+    const { attributes = {} } = own ?? {}
+    const few = Object.entries(attributes).filter(([name]) => !name.startsWith('acme.many.'))
+    expect(Object.fromEntries(few)).to.deep.equal({
+      'acme.size': 3,
+      'acme.done': true,
+      'acme.words': ['one', 'three'],
+      'error.type': 'acme_tired',
+    })
+    // Of what the other room gives, no more than 128.
+    expect(Object.keys(attributes)).to.have.length(129)
+    const limit = { OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: '3' }
+    const short = await start({}, { ...more, environment: { ...environment(), ...limit } })
+    const [cut] = (await of(await ask(short, { model: 'm', messages }))).filter(({ name }) => name === 'acme work')
+    expect(cut?.attributes).to.deep.include({ 'acme.words': ['one', 'thr'], 'error.type': 'acm' })
     const seen = collector.spans.length
     await ask(await start({ enabled: false }, more), { model: 'm', messages })
     await ask(gateway, { model: 'm', messages })
     await until(() => collector.spans.length >= seen + 3)
-    expect(collector.spans.filter(({ name }) => name === 'acme work')).to.have.length(2)
+    expect(collector.spans.filter(({ name }) => name === 'acme work')).to.have.length(3)
   })
 
   for (const propagators of ['tracecontext', 'none'])
