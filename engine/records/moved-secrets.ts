@@ -44,7 +44,8 @@ export function refusalOfMove(change: Moving, { registry }: Configuration): Gate
 
 /**
  * The patch of a section, in which the entries of a list keep the secrets that it leaves out: nobody is shown them, and a
- * list is replaced whole. Entries are told by their name. One that gets another address keeps none.
+ * list is replaced whole. Entries are told by their name. One that gets another address keeps none, and null takes one
+ * away.
  */
 export function withKeptSecrets(
   { name, patch }: { readonly name: string; readonly patch: JsonObject },
@@ -54,8 +55,9 @@ export function withKeptSecrets(
   const fields = Object.entries(patch).map(([field, value = null]): [string, Json] => {
     const old = before[field]
     const secrets = secretsOfSetting(name, field, registry.services) ?? []
-    if (!Array.isArray(value) || !Array.isArray(old) || secrets.length === 0) return [field, value]
-    return [field, (value as readonly Json[]).map((entry) => withKept(entry, old, secrets))]
+    if (!Array.isArray(value) || secrets.length === 0) return [field, value]
+    const known = Array.isArray(old) ? (old as readonly Json[]) : []
+    return [field, (value as readonly Json[]).map((entry) => withoutNulls(withKept(entry, known, secrets), secrets))]
   })
   return Object.fromEntries(fields)
 }
@@ -67,6 +69,13 @@ function withKept(entry: Json, old: readonly Json[], secrets: readonly string[])
   const left = secrets.filter((field) => entry[field] === undefined && before[field] !== undefined)
   const after = { ...entry, ...Object.fromEntries(left.map((field) => [field, before[field] ?? null])) }
   return isDeepStrictEqual(placesIn(after), placesIn(before)) ? after : entry
+}
+
+function withoutNulls(entry: Json, secrets: readonly string[]): Json {
+  if (!isObject(entry)) return entry
+  return Object.fromEntries(
+    Object.entries(entry).filter(([field, value]) => value !== null || !secrets.includes(field)),
+  )
 }
 
 /** The refusal that names the secrets which a change keeps and does not contain; undefined: there are none. */

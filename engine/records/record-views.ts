@@ -155,8 +155,8 @@ export function shown(type: AnyRecord, value: JsonObject, registry: Registry): P
 /** Hints about secrets, by dotted path. */
 export function secretsTold(secrets: Readonly<Record<string, string>>): RecordView['secrets'] {
   const told = Object.entries(secrets).map(([path, text]) => {
-    // Four characters of a short secret would reveal too much.
-    const hint = text.length >= 16 ? text.slice(-4) : null
+    // Four characters of a short secret would reveal too much, as they may of an address, whose path may have no more.
+    const hint = text.length >= 16 && !text.includes('://') ? text.slice(-4) : null
     return [path, { set: true as const, hint }] as const
   })
   return Object.fromEntries(told)

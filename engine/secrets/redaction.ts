@@ -172,15 +172,21 @@ export function credentialsOf(address: string): readonly string[] {
 
 /** Lower-case words, which stand in many paths. A token of this length has something else, too. */
 const PLAIN_PART = /^[a-z._-]{0,20}$/
+/** Words that end paths of webhooks. Whatever else stands at the end of one may be the name that nobody is to know. */
+const PLAIN_END =
+  /^(?:(?:in|out|alert|api|bot|callback|channel|discord|endpoint|event|hook|incoming|integration|message|notification|notify|service|slack|sluice|trigger|web|webhook|workflow)s?[._-]?)+$/
 
 /**
  * What is secret in an address that is itself a secret, such as that of a webhook: its credentials, and the parts of its
- * path but for plain words. Its host may stand in any text. Undefined: it is no address of HTTP.
+ * path but for plain words, of which its last part must be a common one or short. Its host may stand in any text. Undefined: it is no address of HTTP.
  */
 export function secretsOfAddress(text: string): readonly string[] | undefined {
   const url = /^https?:/i.test(text) ? URL.parse(text) : null
   if (url === null) return undefined
-  const parts = url.pathname.split('/').filter((part) => !PLAIN_PART.test(part))
+  const all = url.pathname.split('/').filter((part) => part !== '')
+  const isOpen = (part: string, at: number) =>
+    PLAIN_PART.test(part) && (at < all.length - 1 || part.length < SHORTEST || PLAIN_END.test(part))
+  const parts = all.filter((part, at) => !isOpen(part, at))
   return [...credentialsOf(text), ...parts.flatMap((part) => [part, decoded(part)])]
 }
 

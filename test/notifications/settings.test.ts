@@ -88,7 +88,7 @@ describe('settings of notifications', () => {
       const hooks = `https://8.8.8.8/services/T0CANARY/${token}`
       expect((await change([{ name: 'chat', form: 'slack', url: hooks }])).status).to.equal(200)
       const { body } = await gateway.asAdmin('GET /api/config/server/notifications')
-      expect(body['secrets']).to.deep.equal({ 'to[0].url': { set: true, hint: token.slice(-4) } })
+      expect(body['secrets']).to.deep.equal({ 'to[0].url': { set: true, hint: null } })
       const told = await gateway.asAdmin('GET /api/notifications')
       expect(told.body['targets']).to.deep.include.members([
         {
@@ -109,6 +109,20 @@ describe('settings of notifications', () => {
       // It is asked for as secrets are.
       const { schema } = body as { readonly schema: { readonly properties: Record<string, never> } }
       expect(JSON.stringify(schema.properties['to'])).to.match(/"url":\{[^}]*"writeOnly":true/)
+      expect((await gateway.asAdmin('DELETE /api/config/server/notifications')).status).to.equal(204)
+    })
+
+    it('lose the secret of a target by null, as any other setting is taken away', async () => {
+      const chat = { name: 'chat', form: 'slack', url: `https://8.8.8.8/${token}`, secret }
+      expect((await change([chat])).status).to.equal(200)
+      const taken = await change([{ name: 'chat', form: 'slack', secret: null }])
+      expect(taken.status, JSON.stringify(taken.body)).to.equal(200)
+      const { body } = await gateway.asAdmin('GET /api/config/server/notifications')
+      expect(Object.keys(body['secrets'] as object)).to.deep.equal(['to[0].url'])
+      expect((await change([{ name: 'chat', form: 'slack', url: null }])).status).to.equal(422)
+      expect((await change([{ name: 'new', form: 'slack', url: chat.url, secret: null }])).status).to.equal(200)
+      expect((await gateway.asAdmin('DELETE /api/config/server/notifications')).status).to.equal(204)
+      expect((await change([{ ...chat, secret: null }])).status).to.equal(200)
       expect((await gateway.asAdmin('DELETE /api/config/server/notifications')).status).to.equal(204)
     })
 
