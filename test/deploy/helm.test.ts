@@ -249,6 +249,12 @@ describe('helm', function () {
     'postgres://host/db?user=u&password=word',
     'postgres://user@host:5432/db?sslPassword=word',
     'postgres://user:${word}@host/db',
+    'postgres://user:$$(PGPASSWORD)@host/db',
+    'postgres://user:$(PGPASSWORD)word@host/db',
+    'postgres://user:$(PGPASSWORD)@word@host/db',
+    'postgres://host/db?password=$(PGPASSWORD)word',
+    'postgres://[a:b]@host/db',
+    'postgres://host/db?page_token=a&access_token=b',
   ])
     it(`refuses the password in ${url}`, () => {
       expect(render(newest, '--set-json', `database.url=${JSON.stringify(url)}`).stderr).to.include(
@@ -291,6 +297,13 @@ describe('helm', function () {
       { name: 'A', value: 'http://a:8080/x' },
       { name: 'B', value: '5' },
       { name: 'C', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+      { name: 'D', value: 'http://[fd00::1]:4318/x@y' },
+      { name: 'E', value: 'postgres://user@[fd00::1]:5432/db?application_name=a@b' },
+      { name: 'F', value: 'https://x/?next_page_token=abc&pageToken=5' },
+      // Kubernetes puts in what another entry has, such as of a Secret.
+      { name: 'G', value: 'postgres://sluice:$(PGPASSWORD)@db/sluice' },
+      { name: 'H', value: 'postgres://sluice:$(PGPASSWORD)@[fd00::1]:5432/sluice?application_name=a@b' },
+      { name: 'I', value: 'postgres://db/sluice?user=u&password=$(PGPASSWORD)&sslmode=require' },
     ]
     const { status, stderr } = render(newest, '--set-json', `env=${JSON.stringify(env)}`)
     expect([status, stderr]).to.deep.equal([0, ''])
