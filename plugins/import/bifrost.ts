@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { VirtualKeys } from './bifrost-keys.ts'
-import { Draft, freeName, variableNamed } from './draft.ts'
+import { Draft, freeName, variableNamed, meantVariable } from './draft.ts'
 import { providerFor, reserve, tellNames, vendorNamed } from './foreign.ts'
 import type { Connection } from './foreign.ts'
 import { readHeaders } from './headers.ts'
@@ -58,8 +58,8 @@ export async function readBifrost(path: string, name: string): Promise<ReadBifro
 }
 
 class BifrostReader {
-  readonly draft = new Draft(bifrostVariable)
   readonly report = new Report()
+  readonly draft = new Draft(bifrostVariable, this.report)
   readonly keys: TakenKey[] = []
   /** Servers by the names and the ids that Bifrost has for them. */
   readonly servers = new Map<string, JsonObject>()
@@ -73,7 +73,7 @@ class BifrostReader {
   read(): void {
     reserve(
       this.draft,
-      leavesOf(this.#root).flatMap(({ text }) => bifrostVariable(text) ?? []),
+      leavesOf(this.#root).flatMap(({ text }) => bifrostVariable(text) ?? meantVariable(text) ?? []),
     )
     for (const [name, provider] of membersOf(at(this.#root, 'providers'))) this.#readProvider(name, provider)
     for (const model of this.draft.models.values()) {

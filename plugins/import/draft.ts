@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { isVirtual, mapTexts } from '../../engine/kit.ts'
+import type { Report } from './report.ts'
 import { isHarmless, isSecretAddress, isSecretName } from './secrets.ts'
 import { textOf } from './tree.ts'
 import type { Node } from './tree.ts'
@@ -39,6 +40,29 @@ export function litellmVariable(text: string): string | undefined {
   return name === undefined ? undefined : variableNamed(name)
 }
 
+/** Variables of the gateway itself, which nothing that is imported stands for. */
+export const ownVariables: ReadonlySet<string> = new Set([
+  'DATABASE_URL',
+  'REDIS_URL',
+  'SLUICE_SECRET',
+  'HOST',
+  'PORT',
+  'LOG_LEVEL',
+])
+
+/**
+ * The variable that a text is as shells, templates and other programs write it, also with a default. Other gateways take
+ * it for the secret itself, which none can be. Undefined: it is a text.
+ */
+export function meantVariable(text: string): string | undefined {
+  return /^\$\{([A-Za-z_]\w*)(?::?[-?][^}]*)?\}$/.exec(text)?.[1]
+}
+
+/** Whether such a variable stands in a text. */
+export function hasVariable(text: string): boolean {
+  return /\$\{[A-Za-z_]\w*(?::?[-?][^}]*)?\}/.test(text)
+}
+
 /** A name that a variable may have here: the given one, or one that is made of it. */
 export function variableNamed(name: string): string {
   return name.replaceAll(/\W+/g, '_').replace(/^(?=\d)/, '_')
@@ -63,10 +87,12 @@ export class Draft {
   readonly reserved = new Set<string>()
   readonly #secrets = new Map<string, string>()
   readonly #variableOf: (text: string) => string | undefined
+  readonly #report: Pick<Report, 'changed'>
 
   /** @param variableOf the variable that a text of the files stands for; undefined: it is a text */
-  constructor(variableOf: (text: string) => string | undefined) {
+  constructor(variableOf: (text: string) => string | undefined, report: Pick<Report, 'changed'>) {
     this.#variableOf = variableOf
+    this.#report = report
   }
 
   /** A variable, for a file of the gateway. */
@@ -91,7 +117,18 @@ export class Draft {
   secret(node: Node, wanted: string): string {
     const given = textOf(node) ?? ''
     const variable = this.#variableOf(given)
-    return this.variable(variable ?? this.keep(given, wanted))
+    return variable === undefined ? this.#kept(node, given, wanted) : this.variable(variable)
+  }
+
+  /** A secret in a value. One with a variable in it is none, which is told. */
+  #kept(node: Node, secret: string, wanted: string): string {
+    if (!hasVariable(secret)) return this.variable(this.keep(secret, wanted))
+    const meant = meantVariable(secret)
+    const isOwn = meant !== undefined && ownVariables.has(meant)
+    const free = meant === undefined || isOwn ? this.#freeVariable(wanted) : meant
+    const why = isOwn ? 'stands for a variable of the gateway itself' : 'stands for a variable here'
+    this.#report.changed(node, `${meant ? why : 'has a variable in it, which is not put in'}: set ${free}`)
+    return this.variable(free)
   }
 
   /** A value of a name, such as that of a header: as a variable, unless it is plainly no secret. */
@@ -118,7 +155,7 @@ export class Draft {
       const [, before = '', name = '', value = ''] = /^((-{0,2}[\w-]+)=)(.+)$/s.exec(given) ?? []
       if (before !== '') {
         const isOpen = !isSecretName(name) && isHarmless(value)
-        return before + (isOpen ? escaped(value) : this.variable(this.keep(value, `${wanted}_${name}`)))
+        return before + (isOpen ? escaped(value) : this.#kept(node, value, `${wanted}_${name}`))
       }
       if (/^-{1,2}[a-z][a-z-]*$/i.test(given) && isHarmless(given)) return this.text(node)
       const option = textOf(nodes[index - 1]) ?? ''

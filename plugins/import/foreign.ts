@@ -1,5 +1,5 @@
 import type { Json } from '../../engine/index.ts'
-import { escaped, variableNamed } from './draft.ts'
+import { escaped, variableNamed, ownVariables } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import type { Report } from './report.ts'
 import { isSecretAddress } from './secrets.ts'
@@ -122,8 +122,7 @@ function addressOf(vendor: string, given: string): string {
 
 /** Keeps variables that files name from secrets, and usual ones of vendors whose keys are not in the files. */
 export function reserve(draft: Draft, names: Iterable<string>): void {
-  for (const name of ['DATABASE_URL', 'REDIS_URL', 'SLUICE_SECRET', 'HOST', 'PORT', 'LOG_LEVEL', ...names])
-    draft.reserved.add(name)
+  for (const name of [...ownVariables, ...names]) draft.reserved.add(name)
 }
 
 /** Tells of variables whose names the gateway cannot read. */

@@ -1,12 +1,12 @@
 import type { Json } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
-import { escaped, litellmVariable } from './draft.ts'
+import { escaped, litellmVariable, meantVariable } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import { isHeaderText, readHeaders } from './headers.ts'
 import { PriceList, isPrice, priceIn, pricePlace } from './pricing.ts'
 import type { Price } from './pricing.ts'
 import type { Report } from './report.ts'
-import { isSecretAddress, isSecretName } from './secrets.ts'
+import { isModelName, isSecretAddress, isSecretVariable } from './secrets.ts'
 import { isEmpty, itemsOf, numberOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 import { addressIn, unspokenBecause, upstreamName, vendorOf, vendors } from './vendors.ts'
@@ -54,8 +54,9 @@ const lostParameters: Readonly<Record<string, string>> = {
 /** What a key of a provider may hold. */
 const keyText = /^[\x21-\x7e]+$/
 
-/** How templates and other programs name a variable. LiteLLM takes it for the key itself, which none can be. */
-export const meantVariable = /^\$\{([A-Za-z_]\w*)\}$/
+function isKey(text: string): boolean {
+  return keyText.test(text) || meantVariable(text) !== undefined
+}
 
 /** The name of a variable. */
 function bare(variable: Json | undefined): string {
@@ -88,13 +89,18 @@ export function readDeployment(entry: Node, parameters: Parameters, needed: Need
   const given = textOf(model)
   const variable = given === undefined ? undefined : litellmVariable(given)
   // Nobody names a model in the variable of a secret.
-  const name = variable === undefined ? given : isSecretName(variable) ? undefined : valueOf(variable)
+  const isSecret = variable !== undefined && isSecretVariable(variable)
+  const name = variable === undefined ? given : isSecret ? undefined : valueOf(variable)
   const lose = (why: string) => {
     report.lost(entry, why, 'client')
     return undefined
   }
+  const stands = `the name of its model stands in ${variable}`
+  if (isSecret) return lose(`${stands}, which is named like a secret; write the name there`)
+  if (variable !== undefined && name !== undefined && !isModelName(name))
+    return lose(`${stands}, whose value looks like a secret; write the name there`)
   if (name === undefined && variable !== undefined)
-    return lose(`the name of its model stands in ${variable}; set the variable for the import, or write the name`)
+    return lose(`${stands}; set the variable for the import, or write the name`)
   if (model === undefined || name === undefined) return lose('it names no model: litellm_params.model')
   const custom = textOf(parameters.get('custom_llm_provider'))
   const found = vendorOf(name, custom)
@@ -236,13 +242,7 @@ class ProviderReader {
     const token = this.#vendor.type === 'azure' ? this.#given('azure_ad_token') : undefined
     const node = token ?? this.#given('api_key')
     const { variable } = this.#vendor
-    const [, meant] = meantVariable.exec(textOf(node) ?? '') ?? []
-    if (node && meant !== undefined) {
-      this.#record['api_key'] = this.#draft.variable(meant)
-      if (token) this.#record['auth'] = 'bearer'
-      return this.#report.changed(node, `stands for a variable here: set ${meant}`, 'providers[].api_key')
-    }
-    if (node && !this.#draft.isVariable(node) && !keyText.test(textOf(node) ?? '')) {
+    if (node && !this.#draft.isVariable(node) && !isKey(textOf(node) ?? '')) {
       this.#record['api_key'] = this.#draft.unset(this.#word('api_key'))
       return this.#report.changed(node, `is no key, which has no spaces: set ${bare(this.#record['api_key'])}`)
     }
@@ -280,7 +280,8 @@ class ProviderReader {
       const isRegion = field === 'region'
       if (isKeyed && !isRegion) continue
       if (node) {
-        const fits = (isRegion ? /^[a-z0-9-]+$/ : keyText).test(textOf(node) ?? '')
+        const text = textOf(node) ?? ''
+        const fits = isRegion ? /^[a-z0-9-]+$/.test(text) : isKey(text)
         if (!fits && !this.#draft.isVariable(node)) {
           this.#record[field] = isRegion ? this.#draft.variable(variable) : this.#draft.unset(this.#word(field))
           this.#report.changed(node, `is none: set ${bare(this.#record[field])}`, `providers[].${field}`)

@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path'
 import { Refusal } from '../../engine/index.ts'
 import type { CommandOutput, Json } from '../../engine/index.ts'
 import { isObject, parsedJson } from '../../engine/kit.ts'
-import { litellmVariable } from './draft.ts'
+import { litellmVariable, meantVariable } from './draft.ts'
 import { hasLitellmTables, readDatabase, textIn } from './litellm-database.ts'
 import type { LitellmDatabase, Row } from './litellm-database.ts'
 import { LitellmKeys, tellTables } from './litellm-keys.ts'
@@ -78,7 +78,7 @@ function saltKey(
   { environment }: CommandOutput,
 ): string | undefined {
   const text = textOf(masterKey)
-  const variable = text === undefined ? 'LITELLM_MASTER_KEY' : litellmVariable(text)
+  const variable = text === undefined ? 'LITELLM_MASTER_KEY' : (litellmVariable(text) ?? meantVariable(text))
   return environment[name] || (variable === undefined ? text : environment[variable]) || undefined
 }
 

@@ -1,6 +1,6 @@
 import { unescape } from 'node:querystring'
 import type { Json } from '../../engine/index.ts'
-import { escaped, freeName } from './draft.ts'
+import { escaped, freeName, hasVariable } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { readHeaders } from './headers.ts'
 import { secondsAsDuration, textsIn } from './litellm-deployment.ts'
@@ -155,7 +155,7 @@ function readAuth(
     return
   }
   if (auth === 'basic') {
-    if (draft.isVariable(value))
+    if (draft.isVariable(value) || hasVariable(textOf(value) ?? ''))
       return report.lost(value, 'write a header with the encoded text: headers.authorization')
     const encoded = Buffer.from(textOf(value) ?? '').toString('base64')
     headers['authorization'] = `Basic ${draft.variable(draft.keep(encoded, `${name}_basic`))}`

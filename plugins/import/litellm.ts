@@ -1,7 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
-import { Draft, litellmShape, litellmVariable } from './draft.ts'
+import { Draft, hasVariable, litellmShape, litellmVariable, meantVariable, ownVariables } from './draft.ts'
 import { tellNames } from './foreign.ts'
-import { meantVariable } from './litellm-deployment.ts'
 import { readGuards } from './litellm-guards.ts'
 import { readMcpServers } from './litellm-mcp.ts'
 import { LitellmModels } from './litellm-models.ts'
@@ -40,7 +39,7 @@ export function isSection(path: string): boolean {
 /** Reads a configuration with all that it includes. Rejects with `Unreadable`. */
 export async function readLitellm(file: string | undefined, options: LitellmOptions): Promise<ReadLitellm> {
   const report = new Report()
-  const draft = new Draft(litellmVariable)
+  const draft = new Draft(litellmVariable, report)
   const valueOf = (variable: string) => draft.environment.get(variable) ?? (options.environment[variable] || undefined)
   const models = new LitellmModels(draft, report, valueOf)
   const reading = { draft, report, models }
@@ -128,7 +127,7 @@ function reserveNames(
   valueOf: (variable: string) => string | undefined,
 ): void {
   for (const leaf of roots.flatMap(leavesOf)) {
-    const variable = litellmVariable(leaf.text) ?? meantVariable.exec(leaf.text)?.[1]
+    const variable = litellmVariable(leaf.text) ?? meantVariable(leaf.text)
     if (variable !== undefined) draft.reserved.add(variable)
   }
   for (const section of sections.get('environment_variables') ?? [])
@@ -143,8 +142,7 @@ function reserveNames(
     const hasKey = ['api_key', 'litellm_credential_name'].some((name) => textOf(at(parameters, name)) !== undefined)
     if (variable !== undefined && !hasKey && unspokenBecause(vendor) === undefined) draft.reserved.add(variable)
   }
-  for (const name of ['DATABASE_URL', 'REDIS_URL', 'SLUICE_SECRET', 'HOST', 'PORT', 'LOG_LEVEL'])
-    draft.reserved.add(name)
+  for (const name of ownVariables) draft.reserved.add(name)
 }
 
 /** `environment_variables`, which go into `.env`. */
@@ -161,8 +159,8 @@ function readEnvironment(sections: readonly Node[], { draft, report }: Reading):
       )
     else if (['HOST', 'PORT', 'LOG_LEVEL', 'SLUICE_SECRET', 'SLUICE_CONFIG'].includes(name))
       report.changed(node, 'the gateway reads a variable of this name in its own way; set it by hand')
-    else if (draft.isVariable(node)) {
-      draft.text(node)
+    else if (draft.isVariable(node) || hasVariable(value)) {
+      if (draft.isVariable(node)) draft.text(node)
       report.changed(node, 'a variable cannot be made of another one; set it by hand', '.env.example')
       draft.variables.add(name)
     } else {
@@ -192,12 +190,23 @@ function readMasterKey(node: Node, asKey: boolean, { draft, report }: Reading): 
       undefined,
       'client',
     )
-  if (!draft.isVariable(node) && !/^[\x21-\x7e]{8,256}$/.test(textOf(node) ?? ''))
+  const text = textOf(node) ?? ''
+  const meant = meantVariable(text)
+  if (meant === undefined && hasVariable(text))
+    return report.lost(
+      node,
+      'it has a variable in it, which is not put in: make a key with "sluice key create"',
+      'client',
+    )
+  if (!draft.isVariable(node) && meant === undefined && !/^[\x21-\x7e]{8,256}$/.test(text))
     return report.lost(
       node,
       'an API key has 8 to 256 characters without spaces: make one with "sluice key create"',
       'client',
     )
-  draft.apiKeys.push({ name: 'litellm-master-key', key: draft.secret(node, 'LITELLM_MASTER_KEY') })
-  report.changed(node, 'it is an API key that may use every model, and administers nothing', 'api_keys[]', 'client')
+  const key = draft.secret(node, 'LITELLM_MASTER_KEY')
+  draft.apiKeys.push({ name: 'litellm-master-key', key })
+  const set = meant === undefined ? '' : `: set ${key.slice(2, -1)}`
+  const advice = `it is an API key that may use every model, and administers nothing${set}`
+  report.changed(node, advice, 'api_keys[]', 'client')
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
-import { Draft } from './draft.ts'
+import { Draft, meantVariable } from './draft.ts'
 import type { DraftPlace } from './draft.ts'
 import { member, providerFor, reserve, snakeCase, vendorNamed } from './foreign.ts'
 import { isHeaderText } from './headers.ts'
@@ -57,8 +57,8 @@ export async function readPortkey(path: string, name: string): Promise<{ draft: 
 }
 
 class PortkeyReader {
-  readonly draft = new Draft((text) => placeholder.exec(text)?.[1])
   readonly report = new Report()
+  readonly draft = new Draft((text) => placeholder.exec(text)?.[1], this.report)
   readonly #root: Node
   readonly #names = new Map<string, Node>()
   #isWeighted = false
@@ -68,7 +68,9 @@ class PortkeyReader {
   }
 
   read(): void {
-    const placeholders = leavesOf(this.#root).flatMap(({ text }) => placeholder.exec(text)?.[1] ?? [])
+    const placeholders = leavesOf(this.#root).flatMap(
+      ({ text }) => placeholder.exec(text)?.[1] ?? meantVariable(text) ?? [],
+    )
     reserve(this.draft, [...variablesOf(this.#root), ...placeholders])
     this.#readRetry(member(this.#root, 'retry'))
     this.#readNode('*', this.#root)

@@ -139,9 +139,12 @@ export class Report {
 
   #add({ file, line, path }: Place, what: Pick<Item, 'status' | 'to' | 'advice'>, weight?: Weight): void {
     const key = keyOf(file, path)
-    // Of two things that are said of a value, the worse one stands.
+    // Of two things that are said of a value, the worse one stands, with the place that the other has.
     const before = this.#items.get(key)
-    if (before && statuses.indexOf(before.status) > statuses.indexOf(what.status)) return
+    if (before && statuses.indexOf(before.status) > statuses.indexOf(what.status)) {
+      if (before.status === 'changed' && what.to !== undefined) this.#items.set(key, { to: what.to, ...before })
+      return
+    }
     this.#items.set(key, { file, line, path, ...what })
     if (weight) this.#weights.set(key, weight)
   }

@@ -3,6 +3,16 @@ export function isSecretName(name: string): boolean {
   return /key|token|passw|passphrase|pwd|secret|auth|credential|cookie|signature|(?:^|[^a-z])pat$/i.test(name)
 }
 
+/** Words of a name that make it that of a secret. */
+const secretWord =
+  /^(?:(?:api|access|secret|private)?keys?|(?:auth)?tokens?|secrets?|password|passwd|passphrase|pass|pwd|auth|authorization|credentials?|cookie|signature|pat)\d*$/
+
+/** Whether the value of a variable is a secret, by the words of its name: that of `API_KEY`, not of `KEYWORD_MODEL`. */
+export function isSecretVariable(name: string): boolean {
+  const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
+  return words.split('_').some((word) => secretWord.test(word))
+}
+
 /** Words that services begin their keys with. */
 const keyBegin =
   /(?:^|[^A-Za-z0-9])(?:(?:sk|pk|rk|gh[oprsu]|github_pat|glpat|xox[abeprs]|hf|gsk|xai|pplx|shpat|whsec|npm|pat|tvly)[-_][A-Za-z0-9]|AKIA[A-Z0-9]|AIza|eyJ\w)/
@@ -26,6 +36,14 @@ export function isHarmless(text: string): boolean {
   if (text.includes('://') && isSecretAddress(text)) return false
   const digits = text.replaceAll(/\D/g, '').length
   return digits <= 12 && text.split(/[\s\-_./:,@+]+/).every((part) => part === '' || plainPart.test(part))
+}
+
+/** Parts of names of models that are no words: `qwen2p5`, `mixtral8x7b`. */
+const modelPart = /(?<![A-Za-z\d])[a-z]{2,16}\d{1,3}(?:[a-z]\d{0,2}[a-z]?)?(?![A-Za-z\d])/g
+
+/** Whether a text that names a model is plainly no secret. */
+export function isModelName(text: string): boolean {
+  return !isSecretAddress(text) && isHarmless(text.replaceAll(modelPart, 'model'))
 }
 
 function isRandom(part: string): boolean {

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { expect } from 'chai'
@@ -164,6 +164,107 @@ describe('plugins/import: litellm', () => {
     })
     expect(status).to.equal(3)
     expect(out.join('') + (await readFile(join(folder(), 'config/sluice.yaml'), 'utf8'))).to.not.include('canary')
+  })
+
+  it('tells models in variables that are named like a secret from those that are not', async () => {
+    const entry = (variable: string) => `{ model_name: ${variable}, litellm_params: { model: os.environ/${variable} } }`
+    const environment = {
+      KEYWORD_MODEL: 'openai/gpt-4o-mini',
+      AUTHOR_MODEL: 'fireworks_ai/accounts/fireworks/models/qwen2p5-coder-32b-instruct',
+      TOKENIZER: 'bedrock/anthropic.claude-3-5-sonnet-20240620-v1:0',
+      MODEL_AUTH: 'openai/canary-0102',
+      FIRST_MODEL: 'openai/sk-canary-0103',
+      SECOND_MODEL: 'https://user:canary-0104@models.example/v1',
+      THIRD_MODEL: 'openai/QmCanary0105XyZwVu9876',
+    }
+    await here.write('named.yaml', `model_list: [${Object.keys(environment).map(entry).join(', ')}]`)
+    const { out } = await here.run(['import', 'litellm', 'named.yaml', '--out', 'new', '--json'], environment)
+    const text = await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')
+    for (const model of ['gpt-4o-mini', 'qwen2p5-coder-32b-instruct', 'claude-3-5-sonnet-20240620-v1:0'])
+      expect(text).to.include(model)
+    const report = await readFile(join(folder(), 'import-report.md'), 'utf8')
+    expect(text + report + out.join('')).to.not.match(/canary/i)
+    const lost = (JSON.parse(out.join('\n')) as ShownReport).items.filter(({ status }) => status === 'lost')
+    expect(lost.map(({ advice }) => advice)).to.deep.equal([
+      'the name of its model stands in MODEL_AUTH, which is named like a secret; write the name there',
+      ...['FIRST_MODEL', 'SECOND_MODEL', 'THIRD_MODEL'].map(
+        (name) => `the name of its model stands in ${name}, whose value looks like a secret; write the name there`,
+      ),
+    ])
+  })
+
+  it('takes every secret that is written as a variable of a shell for that variable', async () => {
+    const lines = [
+      'environment_variables: { PASSED_KEY: "${PASSED_KEY}" }',
+      'model_list:',
+      '  - { model_name: a, litellm_params: { model: openai/a, api_key: "${FIRST_KEY:-sk-none}" } }',
+      '  - { model_name: b, litellm_params: { model: openai/b, api_key: "sk-${SUFFIX}" } }',
+      '  - { model_name: c, litellm_params: { model: openai/c, api_key: "${SLUICE_SECRET}" } }',
+      '  - model_name: d',
+      '    litellm_params:',
+      '      model: bedrock/anthropic.claude-v2',
+      '      aws_region_name: us-east-1',
+      '      aws_access_key_id: "${ACCESS_ID}"',
+      '      aws_secret_access_key: "${ACCESS_SECRET}"',
+      '      aws_session_token: "${SESSION?must be set}"',
+      '      extra_headers: { x-api-key: "${HEADER_KEY}" }',
+      'mcp_servers:',
+      '  one: { url: "https://mcp.example/mcp", auth_type: bearer_token, auth_value: "${MCP_TOKEN}" }',
+      '  two: { url: "https://mcp.example/two", auth_type: basic, auth_value: "${MCP_BASIC}" }',
+      'general_settings: { master_key: "${MASTER_KEY}" }',
+    ]
+    await here.write('shell.yaml', lines.join('\n'))
+    const words = ['import', 'litellm', 'shell.yaml', '--out', 'new', '--master-key-as-key', '--json']
+    const { out, error } = await here.run(...words)
+    expect(error).to.deep.equal([])
+    const text = await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')
+    for (const line of [
+      'api_key: ${FIRST_KEY}',
+      'api_key: ${OPENAI_API_KEY}',
+      'access_key_id: ${ACCESS_ID}',
+      'secret_access_key: ${ACCESS_SECRET}',
+      'session_token: ${SESSION}',
+      'x-api-key: ${HEADER_KEY}',
+      'authorization: Bearer ${MCP_TOKEN}',
+      'key: ${MASTER_KEY}',
+    ])
+      expect(text).to.include(line)
+    expect(text).to.not.match(/SLUICE_SECRET|sk-|\$\$|Basic/)
+    // Nothing of it is the text of a secret.
+    const environment = join(folder(), '.env')
+    expect(existsSync(environment) ? readFileSync(environment, 'utf8') : '').to.not.match(/\$|PASSED|sk-/)
+    const { items } = JSON.parse(out.join('\n')) as ShownReport
+    const toldOf = (path: string) => {
+      const { status, advice } = items.find((item) => item.path.endsWith(path)) ?? {}
+      return [status, advice]
+    }
+    expect(toldOf('[0].litellm_params.api_key')).to.deep.equal(['changed', 'stands for a variable here: set FIRST_KEY'])
+    expect(toldOf('[1].litellm_params.api_key')).to.deep.equal([
+      'changed',
+      'has a variable in it, which is not put in: set OPENAI_API_KEY',
+    ])
+    expect(toldOf('[2].litellm_params.api_key')).to.deep.equal([
+      'changed',
+      'stands for a variable of the gateway itself: set OPENAI_API_KEY',
+    ])
+    expect(toldOf('aws_secret_access_key')).to.deep.equal(['changed', 'stands for a variable here: set ACCESS_SECRET'])
+    expect(toldOf('two.auth_value')[0]).to.equal('lost')
+    expect(toldOf('PASSED_KEY')[0]).to.equal('changed')
+    expect(toldOf('master_key')).to.deep.equal([
+      'changed',
+      'it is an API key that may use every model, and administers nothing: set MASTER_KEY',
+    ])
+  })
+
+  it('makes no key of a master key that has a variable in it', async () => {
+    await here.write('part.yaml', 'general_settings: { master_key: "sk-${MASTER_KEY}" }')
+    const words = ['import', 'litellm', 'part.yaml', '--out', 'new', '--master-key-as-key', '--json']
+    const { status, out } = await here.run(...words)
+    expect(status).to.equal(3)
+    expect((JSON.parse(out.join('\n')) as ShownReport).items[0]?.advice).to.equal(
+      'it has a variable in it, which is not put in: make a key with "sluice key create"',
+    )
+    expect(await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')).to.not.include('api_keys')
   })
 
   it('keeps .env for its owner alone, even one that has its values already', async () => {
