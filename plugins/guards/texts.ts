@@ -55,11 +55,86 @@ const own = new Set(
 const ownOfResults = new Set('parts functionResponse function_response file fileData file_data source tools'.split(' '))
 
 /** Types of the parts of such a result. */
-const partOfResult =
-  /^(?:text|(?:input|output)_text|image|image_url|input_(?:image|file|audio)|file|document|refusal|computer_screenshot|tool_reference|function|custom|namespace)$|_(?:result|output|error)$/
+const partsOfResults = new Set(
+  (
+    'text input_text output_text image image_url input_image input_file input_audio file document refusal ' +
+    'computer_screenshot tool_reference'
+  ).split(' '),
+)
+
+/** Those that the messages API has besides. */
+const partsOfMessages = new Set(
+  (
+    'search_result web_search_result web_search_tool_result_error web_fetch_result web_fetch_tool_result_error ' +
+    'code_execution_result encrypted_code_execution_result code_execution_output code_execution_tool_result_error ' +
+    'bash_code_execution_result bash_code_execution_output bash_code_execution_tool_result_error ' +
+    'text_editor_code_execution_view_result text_editor_code_execution_create_result ' +
+    'text_editor_code_execution_str_replace_result text_editor_code_execution_tool_result_error ' +
+    'tool_search_tool_search_result tool_search_tool_result_error ' +
+    'advisor_result advisor_redacted_result advisor_tool_result_error'
+  ).split(' '),
+)
+
+/** Parts of the messages API that are results of tools. */
+const resultsOfMessages = new Set(
+  (
+    'tool_result mcp_tool_result web_search_tool_result web_fetch_tool_result code_execution_tool_result ' +
+    'bash_code_execution_tool_result text_editor_code_execution_tool_result tool_search_tool_result advisor_tool_result'
+  ).split(' '),
+)
+
+/** Fields of Gemini's parts that are results of tools. */
+const resultsOfGemini = new Set(
+  'functionResponse function_response codeExecutionResult code_execution_result toolResponse tool_response'.split(' '),
+)
+
+/** Fields of the items of calls in which the provider that runs the tool puts what it gave. */
+const resultsOfCalls = new Set('output outputs results error'.split(' '))
+
+/** Protocols of the messages API; the empty one is that of the events of an answer, whatever they came from. */
+const likeMessages = new Set(['messages', 'count-tokens', ''])
+
+/** Whose text a message is, by its role, in each field that holds messages. A role that is not here is no reason. */
+const roles: Readonly<Record<string, ReadonlyMap<Json | undefined, Role>>> = {
+  messages: new Map([
+    ['system', 'system'],
+    ['developer', 'system'],
+    ['user', 'user'],
+    ['assistant', 'assistant'],
+    ['tool', 'tool'],
+    ['function', 'tool'],
+  ]),
+  contents: new Map([['model', 'assistant']]),
+  input: new Map([
+    ['system', 'system'],
+    ['developer', 'system'],
+    ['user', 'user'],
+    ['assistant', 'assistant'],
+  ]),
+}
+
+/** Whose texts the items of the responses API are that have no role. */
+const items: ReadonlyMap<Json | undefined, Role> = new Map([
+  ...(
+    'function_call custom_tool_call mcp_call mcp_approval_request file_search_call web_search_call computer_call ' +
+    'code_interpreter_call image_generation_call local_shell_call shell_call apply_patch_call tool_search_call ' +
+    'program reasoning'
+  )
+    .split(' ')
+    .map((type) => [type, 'assistant'] as const),
+  ...(
+    'function_call_output custom_tool_call_output computer_call_output local_shell_call_output shell_call_output ' +
+    'apply_patch_call_output tool_search_output program_output'
+  )
+    .split(' ')
+    .map((type) => [type, 'tool'] as const),
+])
 
 /** Fields that tools fill: all of their texts and numbers count, whatever their names. */
-const ofTools = new Set(['arguments', 'args', 'response'])
+const ofTools = new Set(['arguments', 'args', 'response', 'input'])
+
+/** Fields in which a number is said, and no setting. */
+const numbered = new Set(['content', 'output'])
 
 /** The texts of a request, in the order of its body. */
 export function textsIn(body: JsonObject, protocol: string): readonly RequestText[] {
@@ -74,7 +149,7 @@ export function withTexts(body: JsonObject, protocol: string, replace: Replace):
 }
 
 function walk(body: JsonObject, protocol: string, replace: Replace): JsonObject {
-  return new Walker(replace).body(body, '', protocol)
+  return new Walker(replace, protocol).body(body, '')
 }
 
 /** Where a value is. */
@@ -88,60 +163,96 @@ interface Place {
 /** Goes through the texts of a body, and replaces some. What does not change stays the same object. */
 class Walker {
   readonly #replace: Replace
+  readonly #protocol: string
   #turn = 0
 
-  constructor(replace: Replace) {
+  constructor(replace: Replace, protocol: string) {
     this.#replace = replace
+    this.#protocol = protocol
   }
 
-  body(body: JsonObject, before: string, protocol: string): JsonObject {
+  body(body: JsonObject, before: string): JsonObject {
     let isChanged = false
     const entries = Object.entries(body).map(([name, value = null]): [string, Json] => {
-      const inner = conversation.has(name) ? this.#root(name, value, before + name, protocol) : value
+      const inner = conversation.has(name) ? this.#root(name, value, before + name) : value
       isChanged ||= inner !== value
       return [name, inner]
     })
     return isChanged ? Object.fromEntries(entries) : body
   }
 
-  #root(name: string, value: Json, at: string, protocol: string): Json {
-    if (bodies.has(name) && isObject(value)) return this.body(value, `${at}.`, protocol)
+  #root(name: string, value: Json, at: string): Json {
+    if (bodies.has(name) && isObject(value)) return this.body(value, `${at}.`)
     const isSystem = /^(system|instructions|systemInstruction|system_instruction)$/.test(name)
-    const isSpoken = name === 'instructions' && protocol === 'speech'
+    const isSpoken = name === 'instructions' && this.#protocol === 'speech'
     // Data of the client, with names of its own.
     if (name === 'state' && typeof value !== 'string') return this.#free(value, at, 'user')
     const place: Place = { at, role: isSystem && !isSpoken ? 'system' : 'user', field: name }
+    // A list of texts to embed is no conversation.
+    const isSaid = name in roles && !(name === 'input' && this.#protocol === 'embeddings')
+    if (isSaid && Array.isArray(value))
+      return this.#list(value as readonly Json[], place, (one, inner) => this.#message(one, inner))
     return name === 'questions' ? this.#named(value, place) : this.#value(value, place)
   }
 
+  /** A message, or an item: it alone says whose text it is. */
+  #message(message: Json, place: Place): Json {
+    this.#turn++
+    if (!isObject(message)) return this.#value(message, place)
+    return this.#fields(message, place.at, roleOf(message, place.field), true)
+  }
+
   #value(value: Json, place: Place): Json {
-    const { at, role } = place
+    const { at, role, field } = place
     if (typeof value === 'string') return role === 'tool' ? this.#escaped(value, at, role) : this.#text(value, at, role)
-    if (Array.isArray(value)) return this.#list(value as readonly Json[], place)
+    if (typeof value === 'number') return numbered.has(field) ? this.#number(value, at, role) : value
+    if (Array.isArray(value))
+      return this.#list(value as readonly Json[], place, (one, inner) => this.#value(one, inner))
     return isObject(value) ? this.#object(value, place) : value
   }
 
-  #list(list: readonly Json[], place: Place): Json {
+  #list(list: readonly Json[], place: Place, change: (item: Json, place: Place) => Json): Json {
     // Lists of tokens, as embeddings take them, are no texts.
-    if (list.every((item) => typeof item === 'number')) return list
-    const inner = list.map((item, index) => this.#value(item, { ...place, at: `${place.at}[${index}]` }))
+    if (!numbered.has(place.field) && list.every((item) => typeof item === 'number')) return list
+    const inner = list.map((item, index) => change(item, { ...place, at: `${place.at}[${index}]` }))
     return inner.some((item, index) => item !== list[index]) ? inner : list
   }
 
-  #object(object: JsonObject, place: Place): Json {
-    const { at, role: outer } = place
-    const isOwn = isOfProtocol(object, place)
-    if (outer === 'tool' && !isOwn) return this.#free(object, at, outer)
-    const changes = isOwn && outer !== 'tool'
-    const role = changes ? roleOf(object, outer) : outer
-    if (changes && (typeof object['role'] === 'string' || isItem(object))) this.#turn++
+  #object(object: JsonObject, { at, role, field }: Place): Json {
+    if (role !== 'tool') return this.#fields(object, at, this.#isResult(object, field) ? 'tool' : role, own.has(field))
+    const { type } = object
+    const isPart = typeof type === 'string' && (partsOfResults.has(type) || this.#isOfMessages(type, partsOfMessages))
+    if (ownOfResults.has(field) || (isPart && own.has(field))) return this.#fields(object, at, role, true)
+    return this.#free(object, at, role)
+  }
+
+  /** The fields of an object; of the protocol's own, not those that hold no text. */
+  #fields(object: JsonObject, at: string, role: Role, isOwn: boolean): Json {
     return this.#members(object, at, (name, value, inner) => {
-      if (ofTools.has(name) || (name === 'input' && isCall(object))) return this.#free(value, inner, role)
+      if (ofTools.has(name)) return this.#free(value, inner, role)
       if (!isOwn) return this.#value(value, { at: inner, role, field: '' })
       if (name === 'variables') return this.#named(value, { at: inner, role, field: name })
       if (isSilent(object, name, value)) return value
-      return this.#value(value, { at: inner, role: name === 'tool_calls' ? 'assistant' : role, field: name })
+      return this.#value(value, { at: inner, role: this.#holdsResult(object, name, role) ? 'tool' : role, field: name })
     })
+  }
+
+  /** Whether a part, or an item in an answer, is the result of a tool. */
+  #isResult({ type }: JsonObject, field: string): boolean {
+    if (typeof type !== 'string') return false
+    if (field === 'content' && this.#isOfMessages(type, resultsOfMessages)) return true
+    return this.#protocol === '' && items.get(type) === 'tool'
+  }
+
+  #isOfMessages(type: string, types: ReadonlySet<string>): boolean {
+    return likeMessages.has(this.#protocol) && types.has(type)
+  }
+
+  /** Whether a field is the result of a tool: one of Gemini's, or of one that the provider has run. */
+  #holdsResult(object: JsonObject, name: string, role: Role): boolean {
+    if (resultsOfGemini.has(name)) return /^(?:gemini|$)/.test(this.#protocol) && isObject(object[name])
+    const isSaid = role === 'assistant' || this.#protocol === ''
+    return isSaid && resultsOfCalls.has(name) && items.get(object['type']) === 'assistant'
   }
 
   #members(object: JsonObject, at: string, change: (name: string, value: Json, at: string) => Json): JsonObject {
@@ -203,43 +314,12 @@ class Walker {
   }
 }
 
-function roleOf(object: JsonObject, outer: Role): Role {
-  const { role, type } = object
-  if (typeof type === 'string') {
-    if (/(_output|_result)$/.test(type)) return 'tool'
-    if (isCall(object) || /^(reasoning|thinking|redacted_thinking)$/.test(type)) return 'assistant'
-  }
-  if ('functionResponse' in object || 'function_response' in object) return 'tool'
-  switch (role) {
-    case 'system':
-    case 'developer':
-      return 'system'
-    case 'user':
-      return 'user'
-    case 'assistant':
-    case 'model':
-      return 'assistant'
-    case 'tool':
-    case 'function':
-      return 'tool'
-    default:
-      return outer
-  }
-}
-
-/** Whether it is an item of its own, as the responses API lists them. */
-function isItem({ type }: JsonObject): boolean {
-  return typeof type === 'string' && /(_call|_call_output|^reasoning)$/.test(type)
-}
-
-function isCall({ type }: JsonObject): boolean {
-  return typeof type === 'string' && /(tool_use|_call)$/.test(type)
-}
-
-/** Whether an object has the fields of the protocol, and not those that a tool or a client has made up. */
-function isOfProtocol({ type }: JsonObject, { role, field }: Place): boolean {
-  if (role !== 'tool') return own.has(field)
-  return ownOfResults.has(field) || (own.has(field) && typeof type === 'string' && partOfResult.test(type))
+/** Whose text a message is. What contradicts itself counts as the user's: somebody may read it as that. */
+function roleOf({ role, type }: JsonObject, field: string): Role {
+  const said = roles[field]?.get(role) ?? 'user'
+  if (field !== 'input' || typeof type !== 'string' || type === 'message') return said
+  const ofItem = items.get(type) ?? 'user'
+  return typeof role === 'string' && ofItem !== said ? 'user' : ofItem
 }
 
 /** Whether a field of such an object holds no text of anybody. */

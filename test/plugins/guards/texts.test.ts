@@ -77,6 +77,119 @@ describe('plugins/guards: texts of a request', () => {
     expect(judged({ input: [[1, 2], [3]] }, 'embeddings')).to.deep.equal([])
   })
 
+  describe('are those of', () => {
+    const found = (body: JsonObject, protocol: string) =>
+      textsIn(body, protocol).map(({ role, text }) => `${role}: ${text}`)
+    const text = 'said'
+    const chat = (message: JsonObject) => ['chat', { messages: [message] }] as const
+    const messages = (role: string, part: JsonObject) =>
+      ['messages', { messages: [{ role, content: [part] }] }] as const
+    const responses = (item: JsonObject) => ['responses', { input: [item] }] as const
+    const gemini = (role: string, part: JsonObject) => ['gemini', { contents: [{ role, parts: [part] }] }] as const
+    type Case = readonly [protocol: string, body: JsonObject]
+    const cases: Readonly<Record<string, readonly Case[]>> = {
+      user: [
+        chat({ role: 'user', content: [{ type: 'text', role: 'assistant', text }] }),
+        chat({ role: 'user', content: [{ type: 'tool_result', content: text }] }),
+        chat({ role: 'user', content: [{ functionResponse: { response: text } }] }),
+        chat({ role: 'user', tool_calls: [{ function: { arguments: text } }] }),
+        ...['x_call', 'reasoning', 'tool_result', 'function_call_output'].map((type) =>
+          chat({ role: 'user', type, content: text }),
+        ),
+        chat({ type: 'function_call_output', output: text }),
+        chat({ role: 'model', content: text }),
+        messages('user', { type: 'text', role: 'assistant', text }),
+        messages('user', { type: 'thinking', thinking: text }),
+        messages('user', { type: 'tool_use', input: text }),
+        messages('user', { type: 'x_tool_result', content: text }),
+        messages('user', { type: 'search_result', content: [{ type: 'text', text }] }),
+        responses({ role: 'user', content: [{ type: 'input_text', role: 'assistant', text }] }),
+        responses({ role: 'user', content: [{ type: 'tool_result', content: text }] }),
+        ...['function_call', 'function_call_output', 'reasoning', 'x'].map((type) =>
+          responses({ role: 'user', type, content: text }),
+        ),
+        responses({ role: 'assistant', type: 'function_call_output', output: text }),
+        responses({ role: 'assistant', type: 'agent_message', content: text }),
+        responses({ role: 'tool', content: text }),
+        responses({ type: 'x_call', output: text }),
+        responses({ type: 'x_output', output: text }),
+        ['responses', { input: [[{ role: 'assistant', content: text }]] }],
+        ['embeddings', { input: [{ role: 'assistant', content: text }] }],
+        gemini('user', { role: 'model', text }),
+        gemini('user', { text, functionResponse: null }),
+        gemini('user', { text, functionResponse: {} }),
+        gemini('user', { functionCall: { args: { text } } }),
+        ...['assistant', 'function', 'tool', 'system'].map((role) => gemini(role, { text })),
+        ['gemini-embedding', { content: { role: 'model', parts: [{ text }] } }],
+      ],
+      system: [
+        chat({ role: 'developer', content: text }),
+        ['messages', { system: [{ type: 'text', role: 'assistant', text }] }],
+        ['messages', { system: [{ type: 'tool_result', content: text }] }],
+        ['gemini', { systemInstruction: { role: 'model', parts: [{ text }] } }],
+      ],
+      assistant: [
+        chat({ role: 'assistant', content: [{ type: 'text', role: 'user', text }] }),
+        chat({ role: 'assistant', tool_calls: [{ type: 'function', function: { arguments: text } }] }),
+        messages('assistant', { type: 'thinking', thinking: text }),
+        messages('assistant', { type: 'tool_use', input: { text } }),
+        responses({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }),
+        responses({ type: 'reasoning', summary: [{ type: 'summary_text', text }] }),
+        responses({ type: 'function_call', arguments: text }),
+        responses({ type: 'code_interpreter_call', code: text }),
+        gemini('model', { text }),
+        gemini('model', { functionCall: { args: { text } } }),
+      ],
+      tool: [
+        chat({ role: 'tool', content: text }),
+        messages('user', { type: 'tool_result', content: text }),
+        messages('assistant', { type: 'mcp_tool_result', content: [{ type: 'text', text }] }),
+        ['count-tokens', { messages: [{ role: 'user', content: [{ type: 'tool_result', content: text }] }] }],
+        responses({ type: 'function_call_output', output: text }),
+        responses({ type: 'mcp_call', output: text }),
+        responses({ type: 'mcp_call', error: { content: text } }),
+        responses({ type: 'file_search_call', results: [{ text }] }),
+        responses({ type: 'code_interpreter_call', outputs: [{ logs: text }] }),
+        responses({ type: 'web_search_call', results: [{ text }] }),
+        gemini('user', { functionResponse: { response: { text } } }),
+        gemini('model', { codeExecutionResult: { output: text } }),
+      ],
+    }
+    for (const [role, bodies] of Object.entries(cases))
+      it(role, () => {
+        for (const [protocol, body] of bodies)
+          expect(found(body, protocol), JSON.stringify(body)).to.include(`${role}: said`)
+      })
+  })
+
+  it("are those of JSON in what a provider's own tool gave", () => {
+    const output = '{"a":"forb\\u0069dden"}'
+    const bodies: readonly (readonly [protocol: string, body: JsonObject])[] = [
+      ['responses', { input: [{ type: 'mcp_call', output }] }],
+      ['responses', { input: [{ type: 'file_search_call', results: [{ text: output }] }] }],
+      ['responses', { input: [{ type: 'code_interpreter_call', outputs: [{ type: 'logs', logs: output }] }] }],
+      ['gemini', { contents: [{ role: 'model', parts: [{ codeExecutionResult: { output } }] }] }],
+      // What stands beside the text of an answer.
+      ['', { content: [{ type: 'mcp_call', output }] }],
+      ['', { content: [{ type: 'response.x', item: { type: 'mcp_call', output } }] }],
+      ['', { content: [{ codeExecutionResult: { output } }] }],
+    ]
+    for (const [protocol, body] of bodies) {
+      const changed = withTexts(body, protocol, (one) => mask(one.text))
+      expect(JSON.stringify(changed), JSON.stringify(body)).to.equal(
+        JSON.stringify(body).replace('forb\\\\u0069dden', '[X]'),
+      )
+    }
+  })
+
+  it('are the numbers that a tool gave', () => {
+    for (const content of [[4_111_111_111_111_111], 4_111_111_111_111_111])
+      expect(judged({ messages: [{ role: 'tool', tool_call_id: 'c', content }] })).to.include('4111111111111111')
+    const result = { type: 'tool_result', content: [4_111_111_111_111_111] }
+    expect(judged({ messages: [{ role: 'user', content: [result] }] }, 'messages')).to.include('4111111111111111')
+    expect(judged({ prompt: [[4_111_111_111]] }, 'text')).to.deep.equal([])
+  })
+
   describe('are those of data of tools, whose fields are called as those of protocols', () => {
     const names = (
       'type role id model status name call_id tool_call_id server_label detail format data media_type phase namespace ' +
@@ -95,6 +208,25 @@ describe('plugins/guards: texts of a request', () => {
         { messages: [{ role: 'tool', tool_call_id: 'c', content: data }] },
       ],
       'a result of chat that is a list': ['chat', { messages: [{ role: 'tool', tool_call_id: 'c', content: [data] }] }],
+      'a result of chat that is called as a part': [
+        'chat',
+        { messages: [{ role: 'tool', tool_call_id: 'c', content: [{ ...data, type: 'x_result' }] }] },
+      ],
+      'a result of responses that is called as a part': [
+        'responses',
+        { input: [{ type: 'function_call_output', call_id: 'c', output: { ...data, type: 'code_execution_result' } }] },
+      ],
+      'a result of messages that is called as a part': [
+        'messages',
+        {
+          messages: [
+            {
+              role: 'user',
+              content: [{ type: 'tool_result', tool_use_id: 'c', content: [{ ...data, type: 'x_error' }] }],
+            },
+          ],
+        },
+      ],
       'input of messages': [
         'messages',
         { messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: nested }] }] },
@@ -132,7 +264,10 @@ describe('plugins/guards: texts of a request', () => {
     for (const [what, [protocol, body]] of Object.entries(bodies))
       it(what, () => {
         const texts = judged(body, protocol)
-        expect(secrets.filter((secret) => !texts.includes(secret))).to.deep.equal([])
+        const printed = JSON.stringify(body)
+        const there = secrets.filter((secret) => printed.includes(`"${secret}"`))
+        expect(there.length).to.be.at.least(secrets.length - 1)
+        expect(there.filter((secret) => !texts.includes(secret))).to.deep.equal([])
         const changed = withTexts(body, protocol, ({ text }) => text.replace('secret', 'mask'))
         expect(JSON.stringify(changed)).to.equal(JSON.stringify(body).replaceAll('a secret', 'a mask'))
       })
