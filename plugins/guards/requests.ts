@@ -35,7 +35,9 @@ export interface Around {
  * with the request as it may go on; rejects with the error of the first denial, which ends the other judgements.
  */
 export async function guardRequest(rules: readonly Rule[], given: Envelope, around: Around): Promise<Envelope> {
-  let request = rules.every((rule) => rule.isShadow) ? given : withOneMeaning(given, around.host)
+  let request = rules.every((rule) => rule.isShadow || rule.action === 'flag')
+    ? given
+    : withOneMeaning(given, around.host)
   for (const rule of rules.filter((one) => one.masks)) request = await maskedRequest(rule, request, around)
   const others = rules.filter((one) => !one.masks && !one.isShadow)
   for (const rule of rules.filter((one) => one.isShadow)) watch(rule, request, around)

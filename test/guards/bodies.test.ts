@@ -137,16 +137,29 @@ describe('guards: a body goes to the provider as it was judged', () => {
 })
 
 describe('guards: a body that is only watched', () => {
+  const list = { kind: 'words', words: ['sugar'], default: false }
   const rig = new Rig(() => ({
-    records: { guards: [{ name: 'watch', kind: 'words', words: ['sugar'], shadow: true }] },
+    records: {
+      guards: [
+        { ...list, name: 'shadow', shadow: true },
+        { ...list, name: 'flag', action: 'flag' },
+      ],
+    },
   }))
 
-  it('keeps its bytes', async () => {
-    rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
-    const body = bodies.chat.repeated('sugar', 'Hello')
-    const headers = { authorization: `Bearer ${rig.gateway.key}`, 'content-type': 'application/json' }
-    const response = await fetch(`${rig.gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
-    expect(response.status, await response.text()).to.equal(200)
-    expect(rig.upstream.requests.at(-1)?.body.toString()).to.equal(body)
-  })
+  for (const guard of ['shadow', 'flag', 'shadow, flag'])
+    it(`keeps its bytes, and its members: ${guard}`, async () => {
+      const { repeated, spelled } = bodies.chat
+      for (const body of [repeated('sugar', 'Hello'), spelled[0]?.[1] ?? '']) {
+        rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
+        const headers = {
+          authorization: `Bearer ${rig.gateway.key}`,
+          'content-type': 'application/json',
+          'x-gateway-guards': guard,
+        }
+        const response = await fetch(`${rig.gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
+        expect(response.status, await response.text()).to.equal(200)
+        expect(rig.upstream.requests.at(-1)?.body.toString()).to.equal(body)
+      }
+    })
 })
