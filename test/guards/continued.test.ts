@@ -16,12 +16,14 @@ const [ann, bob] = ['ann@example.com', 'bob@example.com']
 /** A turn of a conversation as its client got it. */
 interface Turn {
   readonly id: string
+  /** Id of the first item. */
+  readonly item: string
   readonly text: string
 }
 
 const turnOf = (body: string): Turn => {
-  const { id, output } = JSON.parse(body) as { id: string; output: object[] }
-  return { id, text: JSON.stringify(output) }
+  const { id, output } = JSON.parse(body) as { id: string; output: { id: string }[] }
+  return { id, item: output[0]?.id ?? '', text: JSON.stringify(output) }
 }
 
 describe('guards: reversible masks of stored responses', () => {
@@ -32,7 +34,11 @@ describe('guards: reversible masks of stored responses', () => {
     const response = await fetch(`${rig.gateway.url}/v1/responses/${path}`, { method, headers })
     return { status: response.status, body: await response.text() }
   }
-  const ask = async (model: 'responses' | 'chat', input: string, previous?: string): Promise<Turn> => {
+  const ask = async (
+    model: 'responses' | 'chat',
+    input: string | readonly JsonObject[],
+    previous?: string,
+  ): Promise<Turn> => {
     const more = previous === undefined ? {} : { previous_response_id: previous }
     const response = await rig.gateway.post('/v1/responses', { model, input, ...more })
     const body = await response.text()
@@ -77,6 +83,39 @@ describe('guards: reversible masks of stored responses', () => {
     expect(third.text).to.contain(`To ${bob}`)
     answer('chat', 'Still <EMAIL_2>')
     expect((await ask('chat', 'Again.', third.id)).text).to.contain(`Still ${bob}`)
+  })
+
+  it('are not restored where they stand for different values in the conversations of which items come', async () => {
+    answer('chat', 'To <EMAIL_1>')
+    const [first, other] = [await ask('chat', `I am ${ann}.`), await ask('chat', `I am ${bob}.`)]
+    const items = [
+      { type: 'item_reference', id: other.item },
+      { role: 'user', content: `Whom? I am ${ann}.` },
+    ]
+    answer('chat', 'Ask <EMAIL_1> or <EMAIL_2>')
+    const mixed = await ask('chat', items, first.id)
+    expect(asked()).to.contain('Whom? I am <EMAIL_2>.').and.not.contain('@example.com')
+    expect(mixed.text).to.contain(`Ask <EMAIL_1> or ${ann}`)
+    answer('chat', 'Still <EMAIL_1> or <EMAIL_2>, or <EMAIL_3>')
+    const next = await ask('chat', `And ${bob}?`, mixed.id)
+    expect(next.text).to.contain(`Still <EMAIL_1> or ${ann}, or ${bob}`)
+    answer('chat', 'He is <EMAIL_1>, I am <EMAIL_2>')
+    expect((await ask('chat', items)).text, 'the other alone').to.contain(`He is ${bob}, I am ${ann}`)
+  })
+
+  it('go with a conversation that the gateway has compacted', async () => {
+    const response = await rig.gateway.post('/v1/responses/compact', { model: 'chat', input: `I am ${bob}.` })
+    const { output } = (await response.json()) as { output: readonly JsonObject[] }
+    answer('chat', 'He is <EMAIL_1>, I am <EMAIL_2>')
+    const after = await ask('chat', [...output, { role: 'user', content: `I am ${ann}.` }])
+    expect(asked()).to.contain('I am <EMAIL_1>.').and.contain('I am <EMAIL_2>.').and.not.contain('@example.com')
+    expect(after.text).to.contain(`He is ${bob}, I am ${ann}`)
+    answer('chat', 'To <EMAIL_1>')
+    const first = await ask('chat', `I am ${ann}.`)
+    answer('chat', 'Ask <EMAIL_1>')
+    expect((await ask('chat', [...output, { role: 'user', content: 'Whom?' }], first.id)).text).to.contain(
+      'Ask <EMAIL_1>',
+    )
   })
 
   it('are sealed beside the response, and end with it', async () => {

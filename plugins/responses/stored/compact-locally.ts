@@ -28,14 +28,16 @@ export default defineStage({
   needs: ['principal', 'request'],
   reads: ['candidates'],
   provides: ['reply', 'measurement'],
+  uses: ['guards'],
   build:
-    (_, host) =>
+    (_, host, { guards }) =>
     async ({ principal, request, candidates = [] }, scope) => {
       refuseUnknown(request, candidates)
       const items = inputItems(request.body['input']).filter((item) => !isTrigger(item))
       const messages = items.filter(isUserMessage).map((item, index) => shown(item, itemId('msg', scope.id, index)))
-      const context = compactionContext(ownerOf(principal))
-      const pack = { items, kept: messages.map(({ id }) => id) }
+      const owner = ownerOf(principal)
+      const context = compactionContext(owner)
+      const pack = { items, kept: messages.map(({ id }) => id), tokens: guards.sealedTokens(scope, owner) }
       const encrypted_content = await sealPack(pack, (bytes) => host.seal(bytes, context))
       scope.note('compaction', 'local')
       const value: Json = {

@@ -24,11 +24,22 @@ export interface Pack {
   readonly items: readonly JsonObject[]
   /** The client's ids of the user messages among `items`, in order. */
   readonly kept: readonly string[]
+  /** What tokens of guards stand for in it, sealed; absent: there are none. */
+  readonly tokens?: string | undefined
 }
 
 /** Seals for one owner, or opens what was sealed for it. */
 export type Seal = (bytes: Uint8Array) => Uint8Array
 export type Open = (sealed: Uint8Array) => Uint8Array | undefined
+
+/** What the expansion of compactions needs. */
+export interface Expanding {
+  readonly open: Open
+  /** The budget for their content. */
+  readonly room: Room
+  /** Takes what tokens of guards stand for in each, sealed. */
+  readonly tokens: (sealed: string | undefined) => void
+}
 
 /** The context of `host.seal` for compactions: another owner cannot open them. */
 export function compactionContext(owner: string): string {
@@ -57,8 +68,7 @@ function tooLarge(limit: string): GatewayError {
  */
 export async function expandCompactions(
   items: readonly JsonObject[],
-  open: Open,
-  room: Room,
+  { open, room, tokens }: Expanding,
 ): Promise<readonly JsonObject[]> {
   const own = items.filter(isOwn)
   if (own.length === 0) return items
@@ -76,6 +86,7 @@ export async function expandCompactions(
     if (!opened) throw unreadable(`input[${index}].encrypted_content`)
     known.set(content, opened)
     room.take(opened.size)
+    tokens(opened.pack.tokens)
     standing.replace(opened.pack.items, namesOf(opened.pack))
   }
   return standing.items

@@ -39,10 +39,11 @@ async function indexItem(keyValue: KeyValue, item: string, entry: Entry): Promis
   await keyValue.set(entryKey(item, mine ? undefined : entry.keyId), value, { ttl: lifetime })
 }
 
-/** A found item, and the provider that holds its response, if any. */
+/** A found item, the provider that holds its response, if any, and what tokens of guards stand for in it, sealed. */
 export interface FoundItem {
   readonly item: JsonObject
   readonly heldBy: string | undefined
+  readonly tokens: string | undefined
 }
 
 /**
@@ -83,7 +84,7 @@ export function pick(record: WholeResponse, ids: readonly string[]): ReadonlyMap
   return new Map(
     conversationOf(record).flatMap((item) => {
       const id = text(item['id'])
-      return id !== undefined && asked.has(id) ? [[id, { item, heldBy }] as const] : []
+      return id !== undefined && asked.has(id) ? [[id, { item, heldBy, tokens: record.tokens }] as const] : []
     }),
   )
 }

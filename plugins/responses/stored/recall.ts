@@ -46,7 +46,7 @@ function refers({ previous_response_id: previous, input }: JsonObject): boolean 
 interface Client {
   readonly ingress: Ingress
   readonly principal: Principal
-  /** Takes what tokens of guards stand for in the response that is continued, sealed. */
+  /** Takes what tokens of guards stand for in a conversation of which items come, sealed. */
   readonly tokens: (sealed: string | undefined) => void
 }
 
@@ -63,8 +63,9 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   client.tokens(previous?.tokens ?? tokens)
   const records = [previous, last].flatMap((record) => record ?? [])
   const given = await resolveReferences(inputItems(body['input']), { records, keyValue, owner, room })
+  for (const sealed of given.tokens) client.tokens(sealed)
   const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(owner))
-  const expanded = await expandCompactions(given.items, open, room)
+  const expanded = await expandCompactions(given.items, { open, room, tokens: client.tokens })
   // An earlier compaction trigger would trigger another compaction now.
   const chain = previous && conversationOf(previous).filter((item) => !isTrigger(item))
   const items = [...(chain ?? []), ...expanded]

@@ -20,6 +20,8 @@ export interface Resolved {
   readonly items: readonly JsonObject[]
   /** Origins of the providers that hold the responses of the found items. */
   readonly holders: readonly (string | undefined)[]
+  /** What tokens of guards stand for in the conversations of the found items, sealed. */
+  readonly tokens: ReadonlySet<string>
   /** The error for the first item that was not found. */
   readonly missing?: GatewayError
 }
@@ -37,6 +39,7 @@ export async function resolveReferences(items: readonly JsonObject[], places: Lo
   const wanted = items.flatMap((item) => referredBy(item) ?? [])
   const found = wanted.length === 0 ? new Map<string, FoundItem | 'gone'>() : await search(wanted, places)
   const holders: (string | undefined)[] = []
+  const tokens = new Set<string>()
   const sizes = new Map<string, number>()
   let missing: GatewayError | undefined
   const resolved = items.map((item, index) => {
@@ -53,9 +56,10 @@ export async function resolveReferences(items: readonly JsonObject[], places: Lo
     sizes.set(id, size)
     places.room.take(size)
     holders.push(one.heldBy)
+    if (one.tokens !== undefined) tokens.add(one.tokens)
     return one.item
   })
-  return { items: resolved, holders, ...(missing ? { missing } : {}) }
+  return { items: resolved, holders, tokens, ...(missing ? { missing } : {}) }
 }
 
 async function search(wanted: readonly string[], { records, keyValue, owner, room }: Lookup) {

@@ -22,7 +22,7 @@ const seal = (bytes: Uint8Array) => sealing.seal(bytes, 'key a')
 const open = (sealed: Uint8Array) => sealing.unseal(sealed, 'key a')
 
 const expandCompactions = (items: readonly JsonObject[], opener: Open, room = new Room(0)) =>
-  expandWithin(items, opener, room)
+  expandWithin(items, { open: opener, room, tokens: () => undefined })
 
 const user = (text: string, more: object = {}) => ({ role: 'user', content: text, ...more })
 const kept = (id: string, text: string) => ({

@@ -62,7 +62,7 @@ describe('a reference to an item', () => {
     })
     const references = [{ type: 'item_reference', id: 'msg_1' }]
     const mine = await resolveReferences(references, { records: [], keyValue, owner: 'key-a', room: new Room(0) })
-    expect(mine).to.deep.equal({ items: [said('Hello')], holders: ['acme/think'] })
+    expect(mine).to.deep.equal({ items: [said('Hello')], holders: ['acme/think'], tokens: new Set() })
     const minted = said('Hello', `msg_${bareId}0000`)
     await saveResponse(keyValue, recordWith({ response: { id: `resp_${bareId}`, output: [minted] } }))
     for (const id of ['msg_1', `msg_${bareId}0000`]) {
