@@ -9,6 +9,13 @@ import type { Rule } from './rule.ts'
 import { textsIn } from './texts.ts'
 import type { TokenTable } from './token-table.ts'
 
+/** Where a stage stands. */
+interface Place {
+  readonly host: Host
+  readonly guards: Services['guards']
+  readonly side: 'input' | 'output'
+}
+
 type Slots = Given<'request', 'principal' | 'candidates' | 'model' | 'answer'>
 
 /** Judges a request, or an answer. Without guards it does nothing. */
@@ -54,13 +61,14 @@ export default defineStage({
   // Longer than the longest timeout of a judgement, for several in turn.
   timeout: '5m',
   build: ({ side, of }, host, { guards, prices }) => {
-    const place = { host, guards, side }
+    const place: Place = { host, guards, side }
     const isOfModel = side === 'input' && of === 'model'
     return (slots, scope, settle) => {
       const { request, answer } = slots
       const isNamed = request.headers['x-gateway-guards'] !== undefined
       if (isOfModel && !guards.hasModels && !guards.hasFeedback) return nothing
-      const rules = guards.isEmpty && !isNamed ? none : rulesFor(slots, side, isOfModel, guards)
+      const hasNone = guards.isEmpty && !isNamed && slots.principal?.guards === undefined
+      const rules = hasNone ? none : rulesFor(slots, isOfModel, place)
       if (rules.length === 0 && side === 'output') return restoredAlone(answer, guards.tokensOf(scope))
       const told = isOfModel ? toldAgain(request, guards.exchangeOf(scope).feedback) : request
       if (rules.length === 0) return told === request ? nothing : { request: told }
@@ -99,11 +107,11 @@ function restoredAlone(answer: Slots['answer'], tokens: TokenTable | undefined):
 /** The guards of an exchange on one side. Those of a model judge its answers, and requests beside those that have judged. */
 function rulesFor(
   { request, principal, model }: Slots,
-  side: 'input' | 'output',
   isOfModel: boolean,
-  guards: Services['guards'],
+  { host, guards, side }: Place,
 ): readonly Rule[] {
-  const all = guards.of({ principal, header: request.headers['x-gateway-guards'] })
+  const isOff = (name: string) => host.records.find('guard', name)?.off !== undefined
+  const all = guards.of({ principal, header: request.headers['x-gateway-guards'], isOff })
   const ofModel = model ? guards.ofModel(model.model, all) : []
   if (side === 'output') return drawn([...all, ...ofModel].filter((rule) => rule.judgesAnswers()))
   // Forms hold files, which no guard judges yet.
@@ -115,15 +123,7 @@ function drawn(rules: readonly Rule[]): readonly Rule[] {
   return rules.every(({ record }) => record.sample >= 1) ? rules : rules.filter((rule) => rule.isDrawn())
 }
 
-function aroundOf(
-  { principal, model, candidates = [] }: Slots,
-  scope: Scope,
-  {
-    host,
-    guards,
-    side,
-  }: { readonly host: Host; readonly guards: Services['guards']; readonly side: 'input' | 'output' },
-): Around {
+function aroundOf({ principal, model, candidates = [] }: Slots, scope: Scope, { host, guards, side }: Place): Around {
   const exchange = guards.exchangeOf(scope)
   return {
     host,

@@ -26,6 +26,8 @@ export interface Asking {
   readonly principal: Principal | undefined
   /** The value of the header `x-gateway-guards`. */
   readonly header: string | readonly string[] | undefined
+  /** Whether a guard is turned off, so that it judges nothing. */
+  readonly isOff: (name: string) => boolean
 }
 
 /** The guards of a configuration. */
@@ -36,7 +38,7 @@ export interface Guards {
   readonly hasFeedback: boolean
   /** Whether models name some. */
   readonly hasModels: boolean
-  /** The guards of a request, in the order of their declaration. Throws `invalid_value` for an unknown name. */
+  /** The guards of a request, in the order of their declaration. Throws `invalid_value` for an unknown name, and `guard_unavailable` where the key names a guard that does not exist. */
   of(asking: Asking): readonly Rule[]
   /** The guards that a model names beside those. */
   ofModel(model: Pick<ModelRecord, 'name' | 'pattern'>, others: readonly Rule[]): readonly Rule[]
@@ -183,12 +185,14 @@ function choosing(
   )
   const usual = rules.filter(({ record }) => record.default)
   const ofPrincipals = new WeakMap<Principal, readonly Rule[]>()
-  const ofPrincipal = (principal: Principal | undefined): readonly Rule[] => {
+  const ofPrincipal = ({ principal, isOff }: Asking): readonly Rule[] => {
     const { guards } = principal ?? {}
     if (principal === undefined || guards === undefined) return usual
     let own = ofPrincipals.get(principal)
     if (!own) {
       const [on, off] = [new Set(guards.on), new Set(guards.off)]
+      const missing = guards.on.find((name) => !byName.has(name) && !isOff(name))
+      if (missing !== undefined) throw new GatewayError('guard_unavailable', { guard: missing })
       own = rules.filter(({ name, record }) => (record.default || on.has(name)) && !off.has(name))
       ofPrincipals.set(principal, own)
     }
@@ -198,8 +202,9 @@ function choosing(
     isEmpty: rules.length === 0,
     hasFeedback: rules.some(({ record }) => record.feedback !== ''),
     hasModels: ofModels.size > 0,
-    of({ principal, header }) {
-      const own = ofPrincipal(principal)
+    of(asking) {
+      const own = ofPrincipal(asking)
+      const { header } = asking
       if (header === undefined) return own
       const named = namesIn(header)
       for (const name of named) if (!byName.has(name)) throw unknown(name, byName.keys())

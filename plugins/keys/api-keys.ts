@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { defineService } from '../../engine/index.ts'
-import type { Greeting, HeldChange, JsonObject, Principal, Services } from '../../engine/index.ts'
+import type { Greeting, HeldChange, JsonObject, Principal, ServiceConfiguration, Services } from '../../engine/index.ts'
 import { ChangePoll, whenFree, timeText } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
 import { declarable, declaredKey, knownModels, modelNames } from './declared-keys.ts'
@@ -12,7 +12,7 @@ import type { Changer, KeyAction, KeyEdit } from './key-entry.ts'
 import { KeyStore } from './key-store.ts'
 import type { DeclaredKey, KeyFacts, KeyFields, KnownKey, LeftOut } from './known-key.ts'
 import { requireRoom } from './key-policy.ts'
-import { endsGuard, forgetGuard, refuseNamedGuard } from './named-guards.ts'
+import { closedKeys, endsGuard, forgetGuard, refuseNamedGuard } from './named-guards.ts'
 import { takeKeys } from './take-keys.ts'
 import type { Taken, TakenKey, Taking } from './take-keys.ts'
 import { changedColumns, reached } from './stored-keys.ts'
@@ -109,6 +109,7 @@ export default defineService({
     let isStart = true
     let unfollow = () => {}
     let tellOf: Tell | undefined
+    let isGuard = (_name: string) => true
     const polling = setInterval(() => void following.look(), poll).unref()
     return {
       configure(
@@ -228,6 +229,7 @@ export default defineService({
         const live = () => {
           isStart = false
           tellOf = tell
+          isGuard = guardsOf(accept)
           const follow = () => keys.index.follow((id) => members.find(id))
           follow()
           unfollow()
@@ -254,7 +256,10 @@ export default defineService({
       status() {
         const out = keys.index.leftOut.map(({ name }) => name)
         const conflict = `left out, since the file declares such a key: ${out.join(', ')}`
-        const problems = [following.problem, out.length > 0 ? conflict : undefined].filter((one) => one !== undefined)
+        const closed = closedKeys(keys.index.all, isGuard)
+        const problems = [following.problem, out.length > 0 ? conflict : undefined, closed].filter(
+          (one) => one !== undefined,
+        )
         return problems.length > 0 ? problems.join('; ') : undefined
       },
       close() {
@@ -268,6 +273,25 @@ export default defineService({
     return key === undefined ? undefined : greetingOf(key)
   },
 })
+
+/** Tells which names of guards a key may have in a configuration. */
+function guardsOf(accept: ServiceConfiguration['accept']): (name: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (name) => {
+    let is = known.get(name)
+    if (is === undefined) known.set(name, (is = accepts(accept, { guards: [name] })))
+    return is
+  }
+}
+
+function accepts(accept: ServiceConfiguration['accept'], fields: JsonObject): boolean {
+  try {
+    accept('api_key', { ...fields, name: randomUUID(), key: randomUUID() })
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Shows a change of a key to other services, and appends it to the audit trail. */
 type Tell = (kind: HeldChange['kind'], id: string, edit: KeyEdit, by: Changer) => Witness

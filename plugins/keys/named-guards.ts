@@ -4,7 +4,7 @@ import type { KeyFields, KnownKey } from './known-key.ts'
 import { changedColumns, keyOf } from './stored-keys.ts'
 import type { Witness } from './stored-keys.ts'
 
-/** Most keys that a refusal names. */
+/** Most keys that a message names. */
 const mostNamed = 10
 
 /** Whether a change leaves no guard of its name. */
@@ -17,8 +17,7 @@ export async function refuseNamedGuard(database: TableQueries, name: string): Pr
   const keys = await keysWithGuards(database)
   const users = keys.flatMap(({ fields }) => (fields.guards?.includes(name) ? [`API key "${fields.name}"`] : []))
   if (users.length === 0) return
-  const more = users.length > mostNamed ? [`${users.length - mostNamed} more`] : []
-  const reason = `${[...users.slice(0, mostNamed), ...more].join(', ')} ${users.length > 1 ? 'need' : 'needs'} it`
+  const reason = `${someOf(users)} ${users.length > 1 ? 'need' : 'needs'} it`
   throw new GatewayError('in_use', { type: 'guard', name, reason })
 }
 
@@ -48,6 +47,22 @@ export async function forgetGuard(
     if (numUpdatedRows !== 1n) throw new Error(`the API key ${id} was changed meanwhile`)
     await witnessOf(key, after)(transaction)
   }
+}
+
+/** Names keys that are closed, because they name a guard that does not exist; undefined: none does. */
+export function closedKeys(keys: readonly KnownKey[], isGuard: (name: string) => boolean): string | undefined {
+  const closed = keys.flatMap(({ fields: { name, guards = [] } }) => {
+    const missing = guards.find((guard) => !isGuard(guard))
+    return missing === undefined ? [] : [`API key "${name}" (guard "${missing}")`]
+  })
+  if (closed.length === 0) return undefined
+  return `closed, since there is no such guard: ${someOf(closed)}`
+}
+
+/** The first of some names, and how many more there are. */
+function someOf(names: readonly string[]): string {
+  const more = names.length > mostNamed ? [`${names.length - mostNamed} more`] : []
+  return [...names.slice(0, mostNamed), ...more].join(', ')
 }
 
 async function keysWithGuards(database: TableQueries): Promise<readonly KnownKey[]> {

@@ -1,0 +1,69 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { parse, stringify } from 'yaml'
+import type { JsonObject } from '../../engine/index.ts'
+import { startAdmin } from '../support/admin.ts'
+import type { AdminGateway } from '../support/admin.ts'
+import { until } from '../support/until.ts'
+
+const fruit = { name: 'fruit', kind: 'words', words: ['plum'], default: false }
+
+const ask = async (gateway: AdminGateway, key: string, text = 'a plum') => {
+  const body = { model: 'echo', messages: [{ role: 'user', content: text }] }
+  const response = await gateway.post('/v1/chat/completions', body, { authorization: `Bearer ${key}` })
+  const { error } = (await response.json()) as { error?: { code: string; message: string } }
+  return { status: response.status, code: error?.code, message: error?.message }
+}
+
+const keyOf = async (gateway: AdminGateway, fields: JsonObject): Promise<string> => {
+  const { status, body } = await gateway.asAdmin('POST /api/api-keys', fields)
+  expect(status, JSON.stringify(body)).to.equal(201)
+  return body['key'] as string
+}
+
+describe('guards: keys that name a guard which the file has no more', () => {
+  let folder: string
+  let gateway: AdminGateway
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-guards-'))
+    const gone = { ...fruit, name: 'gone', default: true }
+    gateway = await startAdmin({ folder, records: { guards: [fruit, gone] } })
+  })
+  after(async () => {
+    await gateway?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('are closed until it is there again, and the gateway says so; in guards_off it means nothing', async () => {
+    const [on, off] = [
+      await keyOf(gateway, { name: 'on', guards: ['fruit'] }),
+      await keyOf(gateway, { name: 'off', guards_off: ['gone'] }),
+    ]
+    expect((await ask(gateway, on)).status).to.equal(400)
+    const file = join(folder, 'sluice.yaml')
+    const written = await readFile(file, 'utf8')
+    const configure = async (guards: readonly object[]) => {
+      await writeFile(file, stringify({ ...(parse(written) as object), guards }))
+      expect(await gateway.engine.live.reload()).to.deep.equal([])
+    }
+    const degraded = async () =>
+      ((await (await fetch(`${gateway.url}/api/health/ready`)).json()) as { degraded: readonly string[] }).degraded
+    expect(await degraded()).to.deep.equal([])
+    await configure([])
+    const refused = await ask(gateway, on, 'Hi')
+    expect(refused).to.include({ status: 503, code: 'guard_unavailable' })
+    expect(refused.message).to.contain('"fruit"')
+    expect([(await ask(gateway, off)).status, (await ask(gateway, gateway.key)).status]).to.deep.equal([200, 200])
+    expect(await degraded()).to.deep.equal(['api_keys'])
+    const said = 'closed, since there is no such guard: API key \\"on\\" (guard \\"fruit\\")'
+    await until(() => gateway.lines.some((line) => line.includes(said)))
+    // One that is turned off is there.
+    await configure([{ ...fruit, enabled: false }])
+    expect((await ask(gateway, on)).status).to.equal(200)
+    await configure([fruit])
+    expect([(await ask(gateway, on)).status, (await ask(gateway, on, 'Hi')).status]).to.deep.equal([400, 200])
+    expect(await degraded()).to.deep.equal([])
+  })
+})
