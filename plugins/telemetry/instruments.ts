@@ -55,11 +55,19 @@ export interface ToldValue {
   readonly metricName?: string
 }
 
+/** Values of a label that have not been there for so long that their series end. */
+export interface EndedValues {
+  readonly metric: string
+  readonly label: string
+  readonly values: readonly string[]
+}
+
+/** Tells whether the series that a value names end. */
+export type HasEnded = (values: LabelValues, value: string) => boolean
+
 /** The value of one combination of labels. */
 abstract class Series {
   readonly labels: Readonly<Record<string, string>>
-  /** Since when something that it names is no more, in milliseconds of `performance.now()`. */
-  gone: number | undefined
 
   constructor(labels: Readonly<Record<string, string>>) {
     this.labels = labels
@@ -184,18 +192,14 @@ export class Metric<S extends Series = Series> {
   }
 
   /**
-   * Ends the series of what is no more.
-   * @param isThere whether a value may go on to stand in a label
-   * @param since series that had ended before this time are dropped, in milliseconds of `performance.now()`
-   * @returns whether any was dropped
+   * Ends series.
+   * @returns whether there were any
    */
-  prune(isThere: (values: LabelValues, value: string) => boolean, now: number, since: number): boolean {
+  prune(hasEnded: HasEnded): boolean {
     const before = this.#series.size
-    for (const [key, series] of this.#series) {
-      const isGone = Object.entries(this.labels).some(([label, values]) => !isThere(values, series.labels[label] ?? ''))
-      if (!isGone) series.gone = undefined
-      else if ((series.gone ??= now) < since) this.#series.delete(key)
-    }
+    const labels = Object.entries(this.labels)
+    for (const [key, series] of this.#series)
+      if (labels.some(([label, values]) => hasEnded(values, series.labels[label] ?? ''))) this.#series.delete(key)
     return this.#series.size < before
   }
 

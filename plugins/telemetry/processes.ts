@@ -2,6 +2,7 @@ import type { Json, ServiceHost } from '../../engine/index.ts'
 import { moduleBeside } from '../../engine/kit.ts'
 import type { Across, ToldMetric } from './instruments.ts'
 import type { Registry } from './registry.ts'
+import type { Report, Totals } from './totals.ts'
 
 /** Milliseconds that the first process has for an answer, and a thread to print the metrics. */
 const limits = { answer: 1_000, print: 10_000 }
@@ -21,7 +22,7 @@ export class Processes {
   #reading: Promise<() => Promise<Told>> | undefined
   #runtime: Told = []
   /** What the others told last. */
-  #others: readonly Told[] = []
+  #others: Totals = { told: [], ended: [] }
 
   constructor(host: Pick<ServiceHost, 'firstProcess' | 'work' | 'log'>, registry: Registry) {
     this.#host = host
@@ -43,9 +44,9 @@ export class Processes {
       // What the others told last is better than nothing.
       log.warn({ err: error }, 'the first process does not tell what the others count')
     })
-    if (answer !== undefined) this.#others = answer as unknown as readonly Told[]
-    const others = this.#registry.current(this.#others)
-    return work<string>(print, [told, ...others], limits.print)
+    if (answer !== undefined) this.#others = answer as unknown as Totals
+    const { told: others, ended } = this.#others
+    return work<string>(print, this.#registry.current([told, ...others], ended), limits.print)
   }
 
   close(): Promise<void> | undefined {
@@ -61,7 +62,8 @@ export class Processes {
   #report(asks: boolean): Json {
     // Read for the next report, because it takes a moment.
     if (!asks) void this.#readRuntime()
-    return { metrics: this.#told(), asks } as unknown as Json
+    const report: Report = { metrics: this.#told(), ended: this.#registry.ends(), asks }
+    return report as unknown as Json
   }
 
   async #readRuntime(): Promise<void> {

@@ -5,7 +5,9 @@ import type {
   Across,
   Bound,
   Counter,
+  EndedValues,
   Gauge,
+  HasEnded,
   Histogram,
   Instrument,
   LabelValues,
@@ -16,6 +18,8 @@ import type {
 
 /** Milliseconds that the series of a deleted record, or key, stay. */
 const stay = 55 * 60_000
+/** Milliseconds that others are told of a value that has ended: each of them notices the end of a value by itself. */
+const tells = 5 * 60_000
 /** Milliseconds between two looks at which values of labels without a table are there: it takes a list of all keys. */
 const looks = 10_000
 /** What stands for all values beyond the most that a label may have. */
@@ -23,6 +27,13 @@ const beyond = 'other'
 
 /** Tells of a label without a table which values are there; undefined: it does not know this label. */
 export type Living = (label: string) => ((value: string) => boolean) | undefined
+
+/** A value that is no more, and since when, in milliseconds of the clock. */
+interface Gone {
+  readonly values: LabelValues
+  readonly value: string
+  readonly since: number
+}
 
 type Given = Readonly<Record<string, string | undefined>>
 
@@ -33,8 +44,9 @@ export class Registry {
   readonly #failed: (owner: string, error: unknown) => void
   #records: Pick<TypedRecords, 'find'> | undefined
   #most = 1_000
-  /** The values of labels that have no table, and since when one is no more, in milliseconds of the clock. */
-  readonly #free = new Map<string, Map<string, number | undefined>>()
+  /** The values of labels that have no table. */
+  readonly #free = new Map<string, Set<string>>()
+  readonly #gone = new Map<string, Gone>()
   readonly #living = new Map<string, Living>()
   readonly #now: () => number
   #lookedAt = -Infinity
@@ -82,16 +94,42 @@ export class Registry {
     return value === '' ? '' : this.#bound(values, value)
   }
 
-  /** What other processes have told, without what is no more and without labels of before. */
-  current(others: readonly (readonly ToldMetric[])[]): readonly (readonly ToldMetric[])[] {
+  /**
+   * What processes have told, without what has ended and without labels of before. What ends does so for all of them at
+   * once: a sum that lost one share after the other would fall, and a counter that falls has begun anew.
+   * @param ended what has ended in the eyes of any of them
+   */
+  current(
+    processes: readonly (readonly ToldMetric[])[],
+    ended: readonly EndedValues[],
+  ): readonly (readonly ToldMetric[])[] {
     const mayStand = this.#mayStand()
+    const hasEnded = this.#hasEnded(mayStand)
+    const elsewhere = this.#keysOf(ended)
     const isCurrent = (declared: Metric['labels'], { le: _bucket, ...own }: ToldValue['labels']) =>
       Object.keys(own).join() === Object.keys(declared).join() &&
-      Object.entries(declared).every(([label, values]) => mayStand(values, String(own[label])))
-    return others.map((told) =>
+      Object.entries(declared).every(([label, values]) => {
+        const value = String(own[label])
+        return mayStand(values, value) || !(hasEnded(values, value) || elsewhere.has(keyOf(values, value)))
+      })
+    return processes.map((told) =>
       told.map((metric) => {
         const { labels } = this.#metrics.get(metric.name) ?? {}
         return labels ? { ...metric, values: metric.values.filter((value) => isCurrent(labels, value.labels)) } : metric
+      }),
+    )
+  }
+
+  /** What has ended in the eyes of this process, for a while. */
+  ends(): readonly EndedValues[] {
+    const now = this.#now()
+    const over = [...this.#gone.values()].filter(({ since }) => now - since > stay)
+    if (over.length === 0) return []
+    const byKind = Map.groupBy(over, ({ values }) => kindOf(values))
+    return [...this.#metrics.values()].flatMap(({ name: metric, labels }) =>
+      Object.entries(labels).flatMap(([label, declared]) => {
+        const values = byKind.get(kindOf(declared))?.map(({ value }) => value)
+        return values ? [{ metric, label, values }] : []
       }),
     )
   }
@@ -131,12 +169,10 @@ export class Registry {
   }
 
   #limited(label: string, value: string): string {
-    const known = this.#free.get(label) ?? new Map<string, number | undefined>()
+    const known = this.#free.get(label) ?? new Set<string>()
     this.#free.set(label, known)
-    if (!known.has(value)) {
-      if (known.size >= this.#most) return beyond
-      known.set(value, undefined)
-    }
+    if (!known.has(value) && known.size >= this.#most) return beyond
+    known.add(value)
     return value
   }
 
@@ -161,18 +197,50 @@ export class Registry {
     }
   }
 
+  /** Tells whether a value has not been there for so long that its series end; notes what has just gone. */
+  #hasEnded(mayStand: (values: LabelValues, value: string) => boolean): HasEnded {
+    const now = this.#now()
+    return (values, value) => {
+      if (mayStand(values, value)) return false
+      const key = keyOf(values, value)
+      const gone = this.#gone.get(key) ?? { values, value, since: now }
+      this.#gone.set(key, gone)
+      return now - gone.since > stay
+    }
+  }
+
+  #keysOf(ended: readonly EndedValues[]): ReadonlySet<string> {
+    return new Set(
+      ended.flatMap(({ metric, label, values }) => {
+        const declared = this.#metrics.get(metric)?.labels[label]
+        return declared ? values.map((value) => keyOf(declared, value)) : []
+      }),
+    )
+  }
+
   #prune(): void {
     const now = this.#now()
     if (now - this.#lookedAt < looks && now - this.#lookedAt >= 0) return
     this.#lookedAt = now
     const mayStand = this.#mayStand()
-    for (const metric of this.#metrics.values()) if (metric.prune(mayStand, now, now - stay)) this.ended++
+    const hasEnded = this.#hasEnded(mayStand)
+    for (const metric of this.#metrics.values()) if (metric.prune(hasEnded)) this.ended++
     for (const [label, values] of this.#free)
-      for (const [value, gone = now] of values)
-        if (mayStand({ free: label }, value)) values.set(value, undefined)
-        else if (gone < now - stay) values.delete(value)
-        else values.set(value, gone)
+      for (const value of values) if (hasEnded({ free: label }, value)) values.delete(value)
+    for (const [key, { values, value, since }] of this.#gone)
+      if (mayStand(values, value) || now - since > stay + tells) this.#gone.delete(key)
   }
+}
+
+/** What names the source of the values of a label; undefined: its values never go. */
+function kindOf(values: LabelValues): string | undefined {
+  if (typeof values !== 'object') return undefined
+  if ('records' in values) return `records ${values.records}`
+  return 'free' in values ? `free ${values.free}` : undefined
+}
+
+function keyOf(values: LabelValues, value: string): string {
+  return `${kindOf(values)}\n${value}`
 }
 
 /** `ok`, or a code that somebody has declared: a provider may send any text as the code of its error. */
