@@ -11,12 +11,12 @@ const contextIn = (trace: string) => `00-${trace}-00f067aa0ba902b7-01`
 describe('traces of messages to MCP servers', () => {
   let collector: Collector
   let rig: McpRig
-  const start = async (telemetry: object = {}) => {
+  const start = async (telemetry: object = {}, variables: Record<string, string> = {}) => {
     collector = await startCollector()
     rig = await startMcp(
       {},
       {
-        environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1' },
+        environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1', ...variables },
         server_config: { telemetry },
       },
     )
@@ -85,6 +85,15 @@ describe('traces of messages to MCP servers', () => {
     expect([server.isError, client.isError]).to.deep.equal([false, false])
     const row = await rig.gateway.row((one) => one.id === id)
     expect(row.trace_id).to.equal(traceOfMessage)
+  })
+
+  it('begin a trace of their own, without a link, where no context is read from clients', async () => {
+    await start({}, { OTEL_PROPAGATORS: 'none' })
+    rig.upstream.answer(speaking(({ id }) => result(id, { content: [] })))
+    const params = { name: 'add', _meta: { traceparent: contextIn(traceOfMessage) } }
+    const { server } = await of(await call(params, { traceparent: contextIn(traceOfRequest) }))
+    expect([traceOfMessage, traceOfRequest]).to.not.include(server.traceId)
+    expect([server.parentSpanId, server.links]).to.deep.equal(['', []])
   })
 
   it('give a message without a context one, wherever its place is missing', async () => {
