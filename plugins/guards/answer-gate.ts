@@ -18,9 +18,9 @@ import { askedOf } from './requests.ts'
 import type { Around } from './requests.ts'
 import { released } from './release.ts'
 import type { Judgement, Rule } from './rule.ts'
-import { Segments, inCall, placeOf, textsOfCall } from './segments.ts'
+import { Segments, inCall, partBefore, placeOf, textsOfCall } from './segments.ts'
 import type { PlacedEvent, Segment } from './segments.ts'
-import { beginningsOf, isOpen, joinedParts, ownSpans, ownText, ungiven } from './windows.ts'
+import { beginningsOf, isOpen, joinedParts, ownSpans, ownText, startsOf, ungiven } from './windows.ts'
 import type { PartSpan, Window, WindowText } from './windows.ts'
 
 /** Lets one guard judge an answer: held back by its longest match if that is known, otherwise in windows. */
@@ -128,9 +128,11 @@ export class AnswerGate implements Gate {
         return textsOfCall(segment.text).map((text) => ({ at, role: 'assistant', text, from: 0, segment }))
       }
       const own = ownText(segment)
-      const joint = this.#isKnown && !segment.isCut ? segment.joint.length : 0
-      if (joint === 0) return [own]
-      return [own, { ...own, text: segment.joint + own.text, from: joint + own.from, joint }]
+      const joints = this.#isKnown && !segment.isCut ? segment.joints : []
+      const longer = joints.map(({ text, text: { length: joint } }, index): WindowText => {
+        return { ...own, text: text + own.text, from: joint + own.from, joint, way: index === 0 ? 0 : -1 }
+      })
+      return [own, ...longer]
     })
   }
 
@@ -213,9 +215,9 @@ export class AnswerGate implements Gate {
         outputs.set(segment, this.#outputOf(segment, window.texts, new Map(), undefined))
     if (!cut.call) outputs.set(cut, (cut.before + cut.text).slice(cut.given, ends.get(cut)))
     const all = [...this.#queue, ...window.placed]
-    const own = all.findIndex((one) => isOf(one, cut))
+    const own = all.findIndex((one) => isOf(one, cut)) + (cut.call ? 0 : 1)
     const next = all.findIndex((one) => [...ends.keys()].some((segment) => isOf(one, segment)))
-    const placed = all.slice(0, own === -1 ? (next === -1 ? all.length : next) : cut.call ? own : own + 1)
+    const placed = all.slice(0, own > 0 ? own : Math.max(0, next))
     // Texts without an event of their own in this window are given at the end.
     const end: PlacedEvent = { event: { type: 'finish', stop: 'filter' }, segment: undefined }
     return released([...placed, end], { outputs, isHeld: () => false }).given.filter(({ type }) => type !== 'finish')
@@ -226,7 +228,7 @@ export class AnswerGate implements Gate {
     return spans.filter((span) => {
       const { segment } = window.texts[span.text] as WindowText
       if (!segment || segment.call?.isJson === true) return true
-      const [first] = beginningsOf(window, segment, span.begun ?? 0)
+      const [first] = beginningsOf(window, segment, span)
       const { text: index, start } = first ?? span
       const { segment: owner = segment } = window.texts[index] as WindowText
       // What has been found in a text is sure with its end, whatever follows.
@@ -248,7 +250,8 @@ export class AnswerGate implements Gate {
     const text = segment.before + segment.text
     if (this.#isFinal) return text.length
     // Texts of one line are given in their order.
-    const { last, isOver, mayGoOn } = segment
+    const { isOver, mayGoOn } = segment
+    const last = partBefore(segment)
     if (last?.isOver === true && last.before.length + last.text.length > this.#until(last)) return segment.given
     if (isOver && !mayGoOn) return text.length
     const tail = isOver ? Math.max(0, this.#tail - this.#segments.after(segment)) : this.#tail
@@ -267,21 +270,23 @@ export class AnswerGate implements Gate {
     for (const [, own] of Map.groupBy(spans, ({ text }) => text))
       for (const span of joinedParts(own)) {
         const { text, segment } = window.texts[span.text] as WindowText
-        const { begun = 0 } = span
-        const start = segment && begun > 0 ? segment.joint.slice(-begun) : ''
+        const { begun = 0, way = 0 } = span
+        const joint = begun > 0 ? segment?.joints.at(way) : undefined
+        const start = joint?.text.slice(-begun) ?? ''
         const mask = maskOf(
           this.#rule,
           span.entity,
           start + text.slice(span.start, span.end),
           this.#around.masking(this.#request),
         )
-        const places = [...beginningsOf(window, segment, begun), span]
+        const places = [...beginningsOf(window, segment, span), span]
         // What the client has of it may be a mask already.
-        const isBegun = begun > 0 && segment?.isBegun === true
+        const isBegun = joint?.isBegun === true
         for (const [number, place] of places.entries()) masks.set(place, number === 0 && !isBegun ? mask : '')
         if (segment && span.end === text.length) segment.endsMasked = true
         // What stands before a mask is given with it.
-        for (let one = segment?.last; one; one = one.last) this.#untils.set(one, one.before.length + one.text.length)
+        for (let one = partBefore(segment); one; one = partBefore(one))
+          this.#untils.set(one, one.before.length + one.text.length)
       }
     return this.#given(window, masks, others)
   }
@@ -317,7 +322,8 @@ export class AnswerGate implements Gate {
       return open.length === 0 ? undefined : Math.min(...open.map(({ start }) => start))
     })
     const stillHeld = new Set(this.#held)
-    for (const one of segments) if (one.last && !stillHeld.has(one.last)) one.last = undefined
+    for (const joint of segments.flatMap(({ joints }) => joints))
+      if (joint.last && !stillHeld.has(joint.last)) joint.last = undefined
     this.#denial.see(events)
     return events === held.events ? 'pass' : { replace: events }
   }
@@ -389,18 +395,6 @@ export class AnswerGate implements Gate {
     const ends = [...masks.keys()].flatMap((span) => (span.text === index ? [span.end] : []))
     return Math.max(this.#until(segment), ...ends)
   }
-}
-
-/** Where the first place begins in each text, and in those that it goes on; undefined: one is beside the answer's text. */
-function startsOf(window: Window, spans: readonly PartSpan[]): ReadonlyMap<Segment, number> | undefined {
-  const starts = new Map<Segment, number>()
-  for (const span of spans)
-    for (const { text, start } of [...beginningsOf(window, window.texts[span.text]?.segment, span.begun ?? 0), span]) {
-      const segment = window.texts[text]?.segment
-      if (segment === undefined) return undefined
-      starts.set(segment, Math.min(start, starts.get(segment) ?? start))
-    }
-  return starts
 }
 
 /** Whether an event belongs to a text; of a call, all of its item does. */

@@ -137,10 +137,10 @@ function withholds(
 /** Whether guards that could hide something would have judged a request. */
 function isAwaited(principal: Principal | undefined, header: Asking['header'], guards: Pick<Guards, 'of'>): boolean {
   try {
-    const rules = guards.of({ principal, header })
+    const rules = guards.of({ principal, header, isOff: () => false })
     return rules.some((rule) => rule.action !== 'flag' && !rule.isShadow && rule.judgesRequests())
   } catch {
-    // It names a guard that is not there: it was refused for that.
+    // It, or its key, names a guard that is not there: it was refused for that, or judged by the others.
     return true
   }
 }

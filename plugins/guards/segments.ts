@@ -3,6 +3,16 @@ import { withTexts } from './texts.ts'
 
 export type PartKind = 'text' | 'refusal' | 'reasoning' | 'call'
 
+/** What a part goes on. */
+interface Joint {
+  /** The part before it, while that is not given. */
+  last: Segment | undefined
+  /** The end of that. */
+  readonly text: string
+  /** Whether a mask stands there. */
+  readonly isBegun: boolean
+}
+
 /** A text of one part of an answer, as far as it has come. */
 export interface Segment {
   /** Number of the item. */
@@ -16,14 +26,12 @@ export interface Segment {
   given: number
   /** Index in `before` of a match that may go on. */
   open: number | undefined
-  /** The part that it goes on, while that is not given, and the end of that. */
-  last: Segment | undefined
-  joint: string
-  /** Whether it was joined to the part before. */
+  /** The part before it, and the one of its kind if that is another: a client may show refusals apart. */
+  joints: readonly Joint[]
+  /** Whether it was joined to the parts before. */
   isJoined: boolean
-  /** Whether a mask stands at its end, and at the end of the part that it goes on. */
+  /** Whether a mask stands at its end. */
   endsMasked: boolean
-  isBegun: boolean
   /** Whether something stood before `before`. */
   isCut: boolean
   /** What came with these events. */
@@ -32,7 +40,7 @@ export interface Segment {
   isOver: boolean
   /** Whether the next part may go on a text that has ended, because a client shows both as one. */
   mayGoOn: boolean
-  /** How much of such texts there was with its last character. */
+  /** How much text of its kind there was with its last character. */
   saidAt: number
   /** Whether a text of the item was changed. */
   isChanged: boolean
@@ -57,13 +65,21 @@ export interface PlacedEvent {
 /** Most characters that are kept of a match that goes on, such as a long key. */
 const mostContext = 32_768
 
-/** Characters, of all parts of an answer, that are searched once more for a match that goes on in the next part. */
-const mostAgain = 2 ** 20
+/** Most characters of joints in one window, as far as each is longer than a match. */
+const mostUnjudged = 8 * mostContext
 
-/** Texts that a client shows as one, whatever stands between their parts. */
+/** Which joint of a part leads to the one before: 0 to any, -1 to one of its kind. */
+export type Way = 0 | -1
+
+/** The part that another one goes on, while it is not given. */
+export function partBefore(segment: Segment | undefined, way: Way = 0): Segment | undefined {
+  return segment?.joints.at(way)?.last
+}
+
+/** Texts that a client may show as one, whatever stands between their parts: the last of all, and of each kind. */
 interface Line {
-  said: number
   last: Segment | undefined
+  readonly ends: Map<PartKind, Segment>
 }
 
 /** Follows the parts of an answer from window to window. */
@@ -71,9 +87,10 @@ export class Segments {
   readonly #open = new Map<number, Segment>()
   readonly #context: number
   readonly #joins: boolean
-  #again = 0
-  readonly #text: Line = { said: 0, last: undefined }
-  readonly #reasoning: Line = { said: 0, last: undefined }
+  readonly #text: Line = { last: undefined, ends: new Map() }
+  readonly #reasoning: Line = { last: undefined, ends: new Map() }
+  #unjudged = 0
+  readonly #said = { text: 0, refusal: 0, reasoning: 0, call: 0 }
 
   /**
    * @param context characters that a segment keeps as `before`, of earlier windows and of what the client has
@@ -86,7 +103,7 @@ export class Segments {
 
   /** Characters of parts that came after a text, and may go it on. */
   after({ kind, saidAt }: Segment): number {
-    return (this.#lineOf(kind)?.said ?? 0) - saidAt
+    return this.#said[kind] - saidAt
   }
 
   /** The events of a window with their texts, and these texts in the order in which they begin. */
@@ -95,6 +112,7 @@ export class Segments {
     readonly segments: readonly Segment[]
   } {
     const seen = new Set<Segment>()
+    this.#unjudged = 0
     const placed = events.map((event): PlacedEvent => {
       switch (event.type) {
         case 'item':
@@ -167,31 +185,32 @@ export class Segments {
     segment.isOver = segment.mayGoOn = segment.endsMasked = false
     const line = this.#lineOf(segment.kind)
     if (text === '' || !this.#joins || !line) return
-    segment.saidAt = line.said += text.length
+    segment.saidAt = this.#said[segment.kind] += text.length
     if (segment.isJoined) return
     segment.isJoined = true
-    const { last } = line
-    if (last) segment.joint = this.#endOf(last)
-    segment.isBegun = last?.endsMasked === true
-    segment.last = last
+    const { last, ends } = line
+    const kin = ends.get(segment.kind)
+    if (last) segment.joints = [this.#jointTo(last, 0)]
+    if (kin && kin !== last) segment.joints = [...segment.joints, this.#jointTo(kin, -1)]
     line.last = segment
+    ends.set(segment.kind, segment)
   }
 
-  /** The end of a text that the next part goes on, with all of a match that is open there. */
-  #endOf({ joint, before, text, isCut, open }: Segment): string {
-    const first = isCut ? '' : joint
+  /** To the end of a text that the next part goes on, with all of a match that is open there. */
+  #jointTo(last: Segment, way: Way): Joint {
+    const { joints, before, text, isCut, open, endsMasked } = last
+    const first = isCut ? '' : (joints.at(way)?.text ?? '')
     const all = first + before + text
-    let start = Math.min(all.length - this.#context - 1, open === undefined ? Infinity : first.length + open)
-    // Where a match is open in what came with these events is not known before they are judged.
-    if (text !== '' && this.#again < mostAgain) start = Math.min(start, all.length - mostContext)
-    const end = all.slice(Math.max(0, start))
-    if (text !== '') this.#again += end.length
-    return end
+    const tail = Math.max(0, all.length - this.#context - 1)
+    // Nobody knows yet whether a match is open in what came with the same events.
+    const isJudged = text === '' || (this.#unjudged += tail) > mostUnjudged
+    const start = open === undefined ? (isJudged ? tail : 0) : Math.min(tail, first.length + open)
+    return { last, text: all.slice(start), isBegun: endsMasked }
   }
 
   /** What comes after reasoning does not go it on: an answer would wait for its end. */
   #endReasoning(index: number): void {
-    for (let one = this.#reasoning.last; one?.index === index; one = one.last) one.mayGoOn = false
+    for (let one = this.#reasoning.last; one?.index === index; one = partBefore(one)) one.mayGoOn = false
   }
 
   #begin(index: number, item: Item): void {
@@ -221,11 +240,9 @@ function segmentOf(index: number, kind: PartKind): Segment {
     before: '',
     given: 0,
     open: undefined,
-    last: undefined,
-    joint: '',
+    joints: [],
     isJoined: false,
     endsMasked: false,
-    isBegun: false,
     isCut: false,
     text: '',
     isOver: false,

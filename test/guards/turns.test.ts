@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { leaks } from './corpus.ts'
 import { Rig, askOf, protocols } from './rig.ts'
 import type { Protocol } from './rig.ts'
-import { streamOfTurn, wholeOfTurn } from './turns.ts'
+import { refusingStream, streamOfTurn, wholeOfTurn } from './turns.ts'
 import type { Turn } from './turns.ts'
 
 const key = 'sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4'
@@ -64,6 +64,25 @@ describe('guards: a value that goes on in the next part', () => {
               if (name === 'a call') expect(text).to.contain('Ann')
             }
           })
+
+  for (const client of protocols)
+    it(`reaches no client of ${client} over a refusal, nor from that on`, async () => {
+      const cuts = [
+        [['The key is ', key.slice(0, 10)], 'I cannot.', [key.slice(10), ', and so on.']],
+        [['The key is '], key.slice(0, 10), [key.slice(10), ', and so on.']],
+        [['The key is ', key.slice(0, 10)], key.slice(10), [', and so on.']],
+      ] as const
+      for (const [before, refusal, after] of cuts)
+        for (const guard of ['mask', 'deny']) {
+          rig.upstream.answer({ frames: refusingStream(before, refusal, after) })
+          const headers = { 'x-gateway-guards': guard }
+          const { status, body, text } = await rig.ask(client, 'chat', { stream: true, headers })
+          expect(status, body).to.equal(200)
+          for (const part of [key.slice(0, 10), key.slice(10, 20)]) expect(body).not.to.contain(part)
+          expect(leaks(key, body), body).to.equal(false)
+          if (guard === 'mask') expect(text).to.contain('The key is ').and.to.contain(', and so on.')
+        }
+    })
 
   it('waits for no more than a match can be long, and other items pass it', async () => {
     const long = 'and so on, '.repeat(60)

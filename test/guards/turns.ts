@@ -11,6 +11,13 @@ export type Turn = readonly (
   | { readonly call: string }
 )[]
 
+/** A text, a refusal and another text in one streamed answer of chat completions. */
+export function refusingStream(before: readonly string[], refusal: string, after: readonly string[]): readonly Frame[] {
+  const [begin, ...rest] = streamOfTurn.chat([{ text: before }, { text: after }])
+  const middle = frame({ choices: [{ index: 0, delta: { refusal }, finish_reason: null }] })
+  return [begin as Frame, ...rest.slice(0, before.length), middle, ...rest.slice(before.length)]
+}
+
 const frame = (data: JsonObject): Frame => ({ data: JSON.stringify(data) })
 const typed = (data: JsonObject & { readonly type: string }): Frame => ({
   event: data.type,
