@@ -94,17 +94,41 @@ export class Kept {
     await within(update.execute(), patience, late)
   }
 
+  /** Keeps how a target does. One that fails at the same address has failed since it was first kept so. */
   async tried(target: TargetsTable): Promise<void> {
-    const { name: _name, ...rest } = target
+    const { name: _name, failing_since: since, ...rest } = target
     const insert = this.#host.database
       .insertInto('notifications_targets')
       .values(target)
-      .onConflict((on) => on.column('name').doUpdateSet(rest))
+      .onConflict((on) =>
+        on.column('name').doUpdateSet((of) => ({
+          ...rest,
+          failing_since:
+            since === null
+              ? null
+              : of
+                  .case()
+                  .when('notifications_targets.address', '=', target.address)
+                  .then(of.fn.coalesce('notifications_targets.failing_since', of.val(since)))
+                  .else(since)
+                  .end(),
+        })),
+      )
     await within(insert.execute(), patience, late)
   }
 
   targets(): Promise<readonly TargetsTable[]> {
-    return this.#host.database.selectFrom('notifications_targets').selectAll().execute()
+    const rows = this.#host.database.selectFrom('notifications_targets').selectAll().execute()
+    return within(rows, patience, late)
+  }
+
+  /** Forgets how targets did that are gone, or have another address now. */
+  async gone(targets: readonly Pick<TargetsTable, 'name' | 'address'>[]): Promise<void> {
+    for (const { name, address } of targets) {
+      const rows = this.#host.database.deleteFrom('notifications_targets').where('name', '=', name)
+      const those = rows.where((of) => of.or([of('address', 'is', null), of('address', '=', address)]))
+      await within(those.execute(), patience, late)
+    }
   }
 
   /** The last notices, newest first. */

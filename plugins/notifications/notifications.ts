@@ -67,14 +67,15 @@ export default defineService({
           open: () => speaker.open(),
           async delivery() {
             const [sent, states] = await Promise.all([kept.sent(), kept.targets()])
-            return { sent, targets: states.filter(({ name }) => to.some((target) => target.name === name)) }
+            return { sent, targets: states.filter((state) => targets.isOf(state)) }
           },
           test: (target) => targets.once(testOf(Date.now()), target),
         }
         return {
           view,
           live() {
-            targets.follow(to, addressOf(listen), isDeclared('notifications') ? 'private' : 'public')
+            const gone = targets.follow(to, addressOf(listen), isDeclared('notifications') ? 'private' : 'public')
+            kept.gone(gone).catch((error: unknown) => host.log.debug({ err: error }, 'targets that are gone are kept'))
             speaker.follow({ hold: duration(hold), repeat: duration(repeat) })
             clearInterval(timer)
             // Nobody is told of anything, so nothing is looked at but when somebody asks.

@@ -15,7 +15,7 @@ const current = 600_000
 interface Parts {
   readonly kept: Kept
   readonly sources: Pick<Sources, 'read'>
-  readonly targets: Pick<Targets, 'namesFor' | 'queue' | 'restore' | 'forget'>
+  readonly targets: Pick<Targets, 'namesFor' | 'queue' | 'restore' | 'heard' | 'isFailing' | 'forget'>
   /** How this process is called where it speaks for itself. */
   readonly name: string
 }
@@ -105,13 +105,15 @@ export class Speaker {
       union(here, others).filter(({ key }) => !this.#own.has(key)),
       all,
     )
+    if (this.#parts.targets.isFailing) this.#parts.targets.heard(await this.#parts.kept.targets().catch(() => []))
   }
 
   /** Takes over from the process that spoke before, or stops to speak for all. */
   async #turn(leads: boolean): Promise<void> {
     if (leads && !this.#leads) await this.#takeOver(this.#shared, all)
     if (!leads) this.#shared.clear()
-    if (!leads && this.#leads) this.#parts.targets.forget()
+    // What it has told for itself meanwhile is no more known either.
+    if (!leads) this.#parts.targets.forget()
     this.#leads = leads
   }
 
@@ -128,7 +130,7 @@ export class Speaker {
   async #takeOver(causes: Causes, speaker: string): Promise<void> {
     const now = Date.now()
     causes.restore(await this.#parts.kept.open(speaker), now)
-    this.#parts.targets.restore(await this.#parts.kept.targets())
+    await this.#parts.kept.gone(this.#parts.targets.restore(await this.#parts.kept.targets()))
     for (const [notice, target] of await this.#parts.kept.waiting(speaker, now - current))
       this.#parts.targets.queue(notice, target)
   }

@@ -36,6 +36,8 @@ export interface DeliveriesTable {
 
 export interface TargetsTable {
   name: string
+  /** A digest of the address that this is said of; null: it is older than digests. */
+  address: string | null
   /** Since when nothing was delivered that was tried; null: the last one was delivered. */
   failing_since: number | null
   tried_at: number
@@ -105,6 +107,12 @@ export const migrations: readonly ServiceMigration[] = [
         .addColumn('seen_at', 'bigint', (column) => column.notNull())
         .addColumn('causes', 'text', (column) => column.notNull())
         .execute()
+    },
+  },
+  {
+    name: '0002-addresses-of-targets',
+    async up({ schema }) {
+      await schema.alterTable('notifications_targets').addColumn('address', 'text').execute()
     },
   },
 ]

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { lookup } from 'node:dns'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from 'undici'
@@ -67,6 +68,8 @@ export class Targets {
   #reach: Reach = 'public'
   #agent: Agent | undefined
   readonly #clock: Clock
+  /** Whether this process tells them: the health of another one is not that of its targets. */
+  #speaks = true
 
   constructor(host: Pick<ServiceHost, 'log' | 'version'>, kept: Pick<Kept, 'delivered' | 'tried'>, clock = realClock) {
     this.#host = host
@@ -74,25 +77,48 @@ export class Targets {
     this.#clock = clock
   }
 
-  /** Takes over how targets did for whoever told them before. */
-  restore(known: readonly TargetsTable[]): void {
-    for (const { name, failing_since: failingSince, problem } of known)
-      if (this.#find(name) && !this.#states.has(name)) this.#states.set(name, { failingSince, problem })
+  /** Takes over how targets did for whoever told them before. Returns what is no more true of any. */
+  restore(known: readonly TargetsTable[]): readonly TargetsTable[] {
+    this.#speaks = true
+    for (const { name, failing_since: failingSince, problem } of known.filter((one) => this.isOf(one)))
+      if (!this.#states.has(name)) this.#states.set(name, { failingSince, problem })
+    return known.filter((one) => !this.isOf(one))
+  }
+
+  /** Takes over that another process, which posted a test, has reached a target. */
+  heard(known: readonly TargetsTable[]): void {
+    for (const one of known) {
+      const { failingSince = null } = this.#states.get(one.name) ?? {}
+      const isBack = failingSince !== null && one.failing_since === null && one.tried_at >= failingSince
+      if (isBack && this.isOf(one)) this.#states.set(one.name, { failingSince: null, problem: null })
+    }
   }
 
   /**
+   * How targets did is forgotten with their addresses.
    * @param address where clients reach the gateway
    * @param reach where posts may go: what the file declares may go to private networks
+   * @returns the targets that are gone, or had another address
    */
-  follow(targets: readonly Target[], address: string, reach: Reach): void {
+  follow(targets: readonly Target[], address: string, reach: Reach): readonly Pick<TargetsTable, 'name' | 'address'>[] {
+    const before = this.#targets.map(({ name, url }) => ({ name, address: digestOf(url) }))
     this.#targets = targets
     this.#address = address
     this.#reach = reach
-    for (const name of this.#states.keys()) if (!this.#find(name)) this.#states.delete(name)
+    const gone = before.filter((one) => !this.isOf(one))
+    for (const { name } of gone) this.#states.delete(name)
+    return gone
+  }
+
+  /** Whether a target has this name and this address; one that is not known is any. */
+  isOf({ name, address }: Pick<TargetsTable, 'name'> & { readonly address?: string | null }): boolean {
+    const target = this.#find(name)
+    return target !== undefined && (address ?? digestOf(target.url)) === digestOf(target.url)
   }
 
   /** Another process tells them from now on, and knows how they do. */
   forget(): void {
+    this.#speaks = false
     this.#states.clear()
   }
 
@@ -101,6 +127,11 @@ export class Targets {
     return this.#targets
       .filter(({ causes }) => causes.some((name) => name === 'all' || name === cause))
       .map(({ name }) => name)
+  }
+
+  /** Whether a target was not reached when it was last told something. */
+  get isFailing(): boolean {
+    return [...this.#states.values()].some(({ failingSince }) => failingSince !== null)
   }
 
   /** The name of a target that has failed for long; undefined: none has. */
@@ -112,6 +143,7 @@ export class Targets {
 
   /** Posts a notice, after those of the same cause before it. */
   queue(notice: Notice, name: string): void {
+    this.#speaks = true
     const place = `${name} ${notice.key}`
     const waiting = this.#waiting.get(name) ?? new Set()
     this.#waiting.set(name, waiting)
@@ -142,7 +174,7 @@ export class Targets {
   /** Posts a notice once. */
   async once(notice: Notice, target: Target): Promise<Outcome> {
     const outcome = await this.#post(notice, target)
-    await this.#told(target.name, outcome)
+    await this.#told(target, outcome)
     return outcome
   }
 
@@ -168,7 +200,7 @@ export class Targets {
         return this.#note(notice, name, { attempts: attempts - 1, status: null, state: 'given_up' })
       const outcome = await this.#post(notice, target)
       if (this.#stop.signal.aborted && !outcome.delivered) return
-      await this.#told(name, outcome)
+      await this.#told(target, outcome)
       const { delivered, status } = outcome
       const wait = again[attempts - 1]
       const state = delivered ? 'delivered' : wait === undefined ? 'given_up' : 'waiting'
@@ -216,17 +248,20 @@ export class Targets {
   }
 
   /** Notes how a target does. */
-  async #told(name: string, { delivered, problem }: Outcome): Promise<void> {
+  async #told({ name, url }: Target, { delivered, problem }: Outcome): Promise<void> {
+    const address = digestOf(url)
+    // It got another address while it was tried.
+    if (!this.isOf({ name, address })) return
     const before = this.#states.get(name)?.failingSince ?? null
     const now = this.#clock.now()
     const failingSince = delivered ? null : (before ?? now)
-    this.#states.set(name, { failingSince, problem })
+    if (this.#speaks) this.#states.set(name, { failingSince, problem })
     if (before === null && failingSince !== null)
       this.#host.log.warn({ target: name, problem }, 'a target of notifications cannot be reached')
     if (before !== null && failingSince === null)
       this.#host.log.info({ target: name }, 'a target of notifications is back')
     await this.#kept
-      .tried({ name, failing_since: failingSince, tried_at: now, problem })
+      .tried({ name, address, failing_since: failingSince, tried_at: now, problem })
       .catch((error: unknown) => this.#host.log.debug({ err: error }, 'how a target does could not be kept'))
   }
 
@@ -239,6 +274,11 @@ export class Targets {
       .delivered({ message, target, ...what })
       .catch((error: unknown) => this.#host.log.debug({ err: error }, 'a delivery could not be kept'))
   }
+}
+
+/** What an address is told by where it must not be read. */
+function digestOf(address: string): string {
+  return createHash('sha256').update(address).digest('base64url')
 }
 
 /** Why there was no answer: a code, because messages may quote the address. */

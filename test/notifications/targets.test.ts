@@ -9,12 +9,14 @@ import { expect } from 'chai'
 import { pino } from 'pino'
 import type { Notice } from '../../plugins/notifications/cause.ts'
 import type { Target } from '../../plugins/notifications/settings.ts'
-import type { DeliveriesTable } from '../../plugins/notifications/table.ts'
+import { Speaker } from '../../plugins/notifications/speaker.ts'
+import type { DeliveriesTable, TargetsTable } from '../../plugins/notifications/table.ts'
 import { Targets } from '../../plugins/notifications/targets.ts'
 import { askAt, startAdmin } from '../support/admin.ts'
 import { startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { receiver, secret } from './receiver.ts'
+import type { Receiver } from './receiver.ts'
 
 type Delivered = Pick<DeliveriesTable, 'message' | 'target' | 'state'>
 
@@ -125,11 +127,11 @@ describe('targets of notifications', () => {
       await until(() => pauses.length === 6)
       expect(targets.failing).to.equal(undefined)
       await until(() => noted.some(({ message, state }) => message === 'msg_2' && state === 'delivered'))
-      targets.restore([{ name: 'gone', failing_since: begin, tried_at: begin, problem: null }])
+      targets.restore([{ name: 'gone', address: null, failing_since: begin, tried_at: begin, problem: null }])
       now = begin + hour
       expect(targets.failing).to.equal(undefined)
       targets.forget()
-      targets.restore([{ name: 'ops', failing_since: begin + 1, tried_at: begin + 1, problem: 'no' }])
+      targets.restore([{ name: 'ops', address: null, failing_since: begin + 1, tried_at: begin + 1, problem: 'no' }])
       expect(targets.failing).to.equal(undefined)
       now = begin + hour + 1
       expect(targets.failing).to.equal('ops')
@@ -139,6 +141,120 @@ describe('targets of notifications', () => {
     } finally {
       await targets.close()
       await ops.close()
+    }
+  })
+
+  describe('that failed', () => {
+    const [begin, hour] = [1_000_000, 3_600_000]
+    const common: Omit<Target, 'name' | 'url'> = { secret, form: 'standard', causes: ['all'] }
+    let now = begin
+    let ops: Receiver
+    let targets: Targets
+    let tried: TargetsTable[]
+    beforeEach(async () => {
+      now = begin
+      tried = []
+      ops = await receiver()
+      const kept = {
+        delivered: () => Promise.resolve(),
+        tried: (one: TargetsTable) => Promise.resolve(void tried.push(one)),
+      }
+      const clock = { now: () => now, pause: () => Promise.resolve() }
+      targets = new Targets({ log: pino({ level: 'silent' }), version: '1.0.0' }, kept, clock)
+    })
+    afterEach(async () => {
+      await targets.close()
+      await ops.close()
+    })
+    const target = () => ({ name: 'ops', url: ops.url, ...common })
+
+    it('at a test degrade no process that tells nothing, and end what another one sees', async () => {
+      // Another process holds the lease.
+      const other = { value: Buffer.from('another'), version: 'one' }
+      const host = {
+        keyValue: { shared: true, set: () => Promise.resolve(false), get: () => Promise.resolve(other) },
+        rows: () => Promise.resolve([]),
+        log: pino({ level: 'silent' }),
+      }
+      const parts = { kept: {}, sources: { read: () => Promise.resolve([]) }, targets, name: 'here' }
+      const speaker = new Speaker(host as never, parts as never)
+      targets.follow([target()], 'http://gateway', 'private')
+      await speaker.look()
+      ops.answer(500)
+      expect(await targets.once(noticeOf(1), target())).to.include({ delivered: false })
+      expect(tried.map(({ failing_since: since }) => since)).to.deep.equal([begin])
+      now = begin + hour
+      expect(targets.failing).to.equal(undefined)
+      const [row] = tried
+      if (row === undefined) throw new Error('it was not kept')
+      // It takes over, and hears that the target is back.
+      expect(targets.restore([row])).to.deep.equal([])
+      expect(targets.failing).to.equal('ops')
+      targets.heard([{ ...row, failing_since: null, tried_at: begin - 1 }])
+      expect(targets.failing).to.equal('ops')
+      targets.heard([{ ...row, failing_since: null, problem: null, tried_at: now }])
+      expect(targets.failing).to.equal(undefined)
+    })
+
+    it('are forgotten with their address, which is not kept in clear', async () => {
+      targets.follow([target()], 'http://gateway', 'private')
+      ops.answer(500)
+      await targets.once(noticeOf(1), target())
+      now = begin + hour
+      expect(targets.failing).to.equal('ops')
+      const [row] = tried
+      if (row === undefined) throw new Error('it was not kept')
+      expect(JSON.stringify(row)).to.not.include('127.0.0.1')
+      expect(targets.follow([{ ...target(), causes: ['circuit'] }], 'http://gateway', 'private')).to.deep.equal([])
+      expect(targets.failing).to.equal('ops')
+      const corrected = { ...target(), url: `${ops.url}/corrected` }
+      expect(targets.follow([corrected], 'http://gateway', 'private')).to.deep.equal([
+        { name: 'ops', address: row.address },
+      ])
+      expect(targets.failing).to.equal(undefined)
+      // So it is by whoever takes over, also where the target is gone.
+      expect(targets.restore([row])).to.deep.equal([row])
+      expect(targets.failing).to.equal(undefined)
+      targets.follow([], 'http://gateway', 'private')
+      expect(targets.restore([row])).to.deep.equal([row])
+    })
+  })
+
+  it('are not taken for failing for what is kept of another address, and nothing is kept of those that are gone', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-targets-'))
+    const ops = await receiver()
+    const given = (url: string) => ({
+      folder,
+      database: `sqlite:${join(folder, 'sluice.db')}`,
+      server_config: { notifications: { hold: '0s', to: [{ name: 'ops', url, secret }] } },
+    })
+    const first = await startAdmin(given(`${ops.url}/wrong`))
+    const { token } = first.admin
+    ops.answer(404)
+    expect((await first.asAdmin('POST /api/notifications/test', { to: 'ops' })).body).to.include({ delivered: false })
+    await first.close()
+    const file = new Database(join(folder, 'sluice.db'))
+    const rows = () => file.prepare('select name from notifications_targets').all()
+    const since = Date.now() - 3_600_000
+    file.prepare('update notifications_targets set failing_since = ?').run(since)
+    file
+      .prepare("insert into notifications_targets (name, failing_since, tried_at) values ('gone', ?, ?)")
+      .run(since, since)
+    expect(rows()).to.have.length(2)
+    const gateway = await startGateway(given(ops.url))
+    try {
+      await until(() => rows().length === 0)
+      const health = (await (await fetch(`${gateway.url}/api/health`)).json()) as {
+        readonly degraded: readonly string[]
+      }
+      expect(health.degraded).to.not.include('notifications')
+      const { body } = await askAt(gateway.url, token)('GET /api/notifications')
+      expect((body['targets'] as object[])[0]).to.include({ name: 'ops', failing_since: null, problem: null })
+    } finally {
+      await gateway.close()
+      file.close()
+      await ops.close()
+      await rm(folder, { recursive: true, force: true })
     }
   })
 
