@@ -174,7 +174,7 @@ export function credentialsOf(address: string): readonly string[] {
 const PLAIN_PART = /^[a-z._-]{0,20}$/
 /** Words that end paths of webhooks. Whatever else stands at the end of one may be the name that nobody is to know. */
 const PLAIN_END =
-  /^(?:(?:in|out|alert|api|bot|callback|channel|discord|endpoint|event|hook|incoming|integration|message|notification|notify|service|slack|sluice|trigger|web|webhook|workflow)s?[._-]?)+$/
+  /^(?:in|out|alert|api|bot|callback|channel|discord|endpoint|event|hook|incoming|integration|message|notification|notify|service|slack|sluice|trigger|web|webhook|workflow)s?$/
 
 /**
  * What is secret in an address that is itself a secret, such as that of a webhook: its credentials, and the parts of its
@@ -185,7 +185,8 @@ export function secretsOfAddress(text: string): readonly string[] | undefined {
   if (url === null) return undefined
   const all = url.pathname.split('/').filter((part) => part !== '')
   const isOpen = (part: string, at: number) =>
-    PLAIN_PART.test(part) && (at < all.length - 1 || part.length < SHORTEST || PLAIN_END.test(part))
+    PLAIN_PART.test(part) &&
+    (at < all.length - 1 || part.length < SHORTEST || part.split(/[._-]/).every((word) => PLAIN_END.test(word)))
   const parts = all.filter((part, at) => !isOpen(part, at))
   return [...credentialsOf(text), ...parts.flatMap((part) => [part, decoded(part)])]
 }
