@@ -60,7 +60,7 @@ export function meantVariable(text: string): string | undefined {
 
 /** Whether such a variable stands in a text. */
 export function hasVariable(text: string): boolean {
-  return /\$\{[A-Za-z_]\w*(?::?[-?][^}]*)?\}/.test(text)
+  return meantVariable(text) !== undefined || /\$\{[A-Za-z_]\w{0,128}(?::?[-?][^}]{0,256})?\}/.test(text)
 }
 
 /** A name that a variable may have here: the given one, or one that is made of it. */
