@@ -31,6 +31,7 @@ const threads = [
   'plugins/counting/count',
   'plugins/guards/match',
   'plugins/guards/search',
+  'plugins/guards/word-search',
   'plugins/routing/fits-schema',
   'plugins/telemetry/print',
   // Signals run on the main thread, too: they are pure, so that they may be there twice.

@@ -1,6 +1,15 @@
 import { defineGuard } from '../../engine/index.ts'
-import type { Span } from '../../engine/index.ts'
-import { Automaton } from './automaton.ts'
+import { moduleBeside } from '../../engine/kit.ts'
+import { automatonOf, folded, foldedAsOne, placesOfWords } from './word-search.ts'
+import type { WordsOutput } from './word-search.ts'
+
+const module = moduleBeside('word-search', import.meta.url)
+
+/** Characters up to which a search takes less of the event loop's time than others may wait. */
+const atOnce = 200_000
+
+/** For how many characters one takes as long in a text whose form is another one. */
+const foldingCost = 10
 
 /** UTF-16 units of a text for each unit of its folded form, at most: a letter and its marks fold to one. */
 const unfolded = 3
@@ -36,79 +45,19 @@ export default defineGuard({
   },
   longest: ({ words, case: cased }) =>
     unfolded * words.reduce((most, word) => Math.max(most, folded(word, cased).text.length), 0) + 2,
-  build({ words, case: cased, whole }) {
-    const automaton = new Automaton(words.map((word) => folded(word, cased).text))
-    return ({ texts }, { places }) => {
-      const spans: Span[] = []
-      for (const [index, { text }] of texts.entries()) {
-        const form = folded(text, cased)
-        for (const [from, to] of automaton.places(form.text)) {
-          const span = { text: index, start: form.at(from), end: form.at(to) }
-          if (whole && (isWordy(text, span.start, -1) || isWordy(text, span.end, 0))) continue
-          spans.push(span)
-          if (!places) return { hit: true, spans }
-        }
-      }
-      return { hit: spans.length > 0, spans }
+  build({ words, case: cased, whole }, host) {
+    const automaton = automatonOf(words, cased)
+    return ({ texts }, { places, timeout }) => {
+      const input = { cased, whole, texts: texts.map(({ text }) => text), places }
+      if (isQuick(input.texts, cased)) return placesOfWords(automaton, input)
+      return host.work<WordsOutput>(module, { words, ...input }, timeout)
     }
   },
 })
 
-/** Whether a letter or a digit stands beside an index. */
-function isWordy(text: string, at: number, offset: -1 | 0): boolean {
-  const code = text.charCodeAt(at + offset)
-  if (Number.isNaN(code)) return false
-  if (code < 128) return /[0-9A-Za-z]/.test(text[at + offset] ?? '')
-  const isSecondHalf = code >= 0xdc_00 && code <= 0xdf_ff
-  const point = text.codePointAt(offset === -1 && isSecondHalf ? at - 2 : at + offset)
-  return point !== undefined && /^[\p{L}\p{N}]$/u.test(String.fromCodePoint(point))
-}
-
-/** A text in a form in which equal words are equal, and where its characters stood. */
-interface Folded {
-  readonly text: string
-  /** The index in the original text for an index in this one. */
-  at(index: number): number
-}
-
-/** A letter with what composes with it: marks, vowels and ends of Korean syllables, half-width marks of Japanese. */
-const clusters =
-  /\p{ASCII}{1,512}(?=\p{ASCII})|[^\p{M}][\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]{0,8}|\p{M}/gu
-
-/** Characters that fold together with the one before them. */
-const joining = /[\p{M}\u{1160}-\u{11FF}\u{D7B0}-\u{D7FB}\u{FF9E}\u{FF9F}]/u
-
-/** The folded form of a text in which nothing moves, as in most; undefined: something may. */
-function foldedAsOne(text: string, cased: boolean): string | undefined {
-  if (/^\p{ASCII}*$/u.test(text)) return cased ? text : text.toLowerCase()
-  if (joining.test(text) || text.normalize('NFKC') !== text) return undefined
-  if (cased) return text
-  const lower = text.toLowerCase().replaceAll('ς', 'σ')
-  return lower.length === text.length ? lower : undefined
-}
-
-/** A text without differences of width and of the form of Unicode (NFKC), and of case unless it counts. */
-function folded(text: string, cased: boolean): Folded {
-  const whole = foldedAsOne(text, cased)
-  if (whole !== undefined) return { text: whole, at: (index) => index }
-  const places: number[] = []
-  let form = ''
-  let at = 0
-  for (const [cluster] of text.matchAll(clusters)) {
-    // All but the last letter of plain text stays as it is.
-    if (cluster.length > 1 && cluster.charCodeAt(1) < 128) {
-      for (let index = 0; index < cluster.length; index++) places.push(at + index)
-      form += cased ? cluster : cluster.toLowerCase()
-      at += cluster.length
-      continue
-    }
-    const normal = cluster.normalize('NFKC')
-    // A sigma has another form at the end of a word.
-    const one = cased ? normal : normal.toLowerCase().replaceAll('ς', 'σ')
-    for (let index = 0; index < one.length; index++) places.push(at)
-    form += one
-    at += cluster.length
-  }
-  places.push(at)
-  return { text: form, at: (index) => places[index] ?? text.length }
+function isQuick(texts: readonly string[], cased: boolean): boolean {
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  if (characters > atOnce || characters * foldingCost <= atOnce) return characters <= atOnce
+  const costOf = (text: string) => (foldedAsOne(text, cased) === undefined ? foldingCost : 1) * text.length
+  return texts.reduce((sum, text) => sum + costOf(text), 0) <= atOnce
 }

@@ -18,6 +18,8 @@ describe('guards: what takes long to judge', () => {
             timeout: '2s',
             default: false,
           },
+          { name: 'words', kind: 'words', words: ['banana'], action: 'mask', timeout: '60s', default: false },
+          { name: 'hasty', kind: 'words', words: ['banana'], timeout: '10ms', default: false },
         ],
       },
     })
@@ -47,6 +49,22 @@ describe('guards: what takes long to judge', () => {
       await other.close()
       await upstream.close()
     }
+  }).timeout(60_000)
+
+  it('is searched for words in a thread, where they are found as in a short text', async () => {
+    const said = async (content: string, guard: string) => {
+      const body = { model: 'echo', messages: [{ role: 'user', content }] }
+      const response = await gateway.post('/v1/chat/completions', body, { 'x-gateway-guards': guard })
+      return { status: response.status, text: await response.text() }
+    }
+    for (const times of [1, 200_000]) {
+      const before = 'ｆｕｌｌ '.repeat(times)
+      const { status, text } = await said(`${before}ｂａｎａｎａ and Banana, bananas`, 'words')
+      expect(status, text.slice(0, 500)).to.equal(200)
+      expect(text).to.contain('ｆｕｌｌ [WORDS] and [WORDS], bananas')
+    }
+    // A thread ends in its time.
+    expect((await said('ｆｕｌｌ '.repeat(400_000), 'hasty')).status).to.equal(503)
   }).timeout(60_000)
 
   it('as a regular expression over a megabyte ends in its time, and holds no other request up', async function () {
