@@ -12,10 +12,10 @@ import type { Changer, KeyAction, KeyEdit } from './key-entry.ts'
 import { KeyStore } from './key-store.ts'
 import type { DeclaredKey, KeyFacts, KeyFields, KnownKey, LeftOut } from './known-key.ts'
 import { requireRoom } from './key-policy.ts'
-import { closedKeys, endsGuard, forgetGuard, refuseNamedGuard } from './named-guards.ts'
+import { closedKeys, endsGuard, forgetGuard, namedBy, refuseNamedGuard, requireGuards } from './named-guards.ts'
 import { takeKeys } from './take-keys.ts'
 import type { Taken, TakenKey, Taking } from './take-keys.ts'
-import { changedColumns, reached } from './stored-keys.ts'
+import { changedColumns } from './stored-keys.ts'
 import type { MadeKey, StoredKey, Witness } from './stored-keys.ts'
 import { migrations, noteLastUses } from './table.ts'
 
@@ -115,13 +115,19 @@ export default defineService({
       configure(
         _settings,
         { members, audit, notifications, metrics },
-        { catalog: { models }, records, reject, accept, witness },
+        { catalog: { models }, records, reject, accept, witness, isDeclared },
       ) {
         const given = records.of('api_key')
         const names = modelNames(models)
         const declared = given.map((key) => declaredKey(key, names))
         for (const { index, message } of keys.problems(declared, isStart))
           reject(given[index] as ApiKey, [], 'keys', message)
+        const stored = records.of('guard').filter((guard) => !isDeclared(guard))
+        const storedGuards = new Set(stored.map(({ name }) => name))
+        const guarded =
+          (after: KeyFields, before?: KeyFields): Witness =>
+          (transaction) =>
+            requireGuards(transaction, host.dialect, namedBy(after, before), storedGuards)
         const tell: Tell = (kind, id, edit, by) => async (transaction) => {
           const { before, after } = edit
           const { name } = (after ?? before) as KeyFields
@@ -154,7 +160,10 @@ export default defineService({
             const limit = mostOwned === undefined || owner === undefined ? undefined : { owner, most: mostOwned }
             return keys.createKey(after, {
               accept: (text) => void accept('api_key', { ...declarable(after), key: text }),
-              prepare: limit && ((transaction) => requireRoom(transaction, host.dialect, limit)),
+              async prepare(transaction) {
+                await guarded(after)(transaction)
+                if (limit) await requireRoom(transaction, host.dialect, limit)
+              },
               witness: (transaction, { id, hint }) =>
                 tell('create', id, { after, hint: { from: null, to: hint } }, by)(transaction),
               createdBy: typeof by === 'object' ? by.principal?.name : undefined,
@@ -168,7 +177,7 @@ export default defineService({
               const set = changedColumns(before, after)
               return Object.keys(set).length === 0
                 ? undefined
-                : { set, witness: tell('change', id, { before, after }, by) }
+                : { set, prepare: guarded(after, before), witness: tell('change', id, { before, after }, by) }
             })
             host.recheck()
             return changed !== undefined
@@ -201,6 +210,7 @@ export default defineService({
               },
               async stored(transaction, key) {
                 const { id, fields, hint } = key
+                await guarded(fields)(transaction)
                 const change = {
                   kind: 'create',
                   type: 'api_key',
@@ -243,12 +253,10 @@ export default defineService({
         }
         return { view, live }
       },
-      async admit(change) {
-        if (endsGuard(change)) await reached(() => refuseNamedGuard(host.database, change.name))
-      },
       async witness(transaction, change, by) {
         const tell = tellOf
         if (tell === undefined || !endsGuard(change)) return
+        await refuseNamedGuard(transaction, change.name)
         await forgetGuard(transaction, change.name, (key, after) =>
           tell('change', key.id, { before: key.fields, after }, by),
         )

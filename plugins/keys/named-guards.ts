@@ -1,5 +1,5 @@
 import { GatewayError } from '../../engine/index.ts'
-import type { RecordChanged, TableQueries } from '../../engine/index.ts'
+import type { RecordChanged, SqlDialect, TableQueries } from '../../engine/index.ts'
 import type { KeyFields, KnownKey } from './known-key.ts'
 import { changedColumns, keyOf } from './stored-keys.ts'
 import type { Witness } from './stored-keys.ts'
@@ -12,9 +12,41 @@ export function endsGuard({ type, after }: Pick<RecordChanged, 'type' | 'after'>
   return type === 'guard' && after === undefined
 }
 
+/**
+ * Refuses names that a change of a key brings where the guard was deleted meanwhile. Until the transaction ends, none is
+ * deleted: every change of records writes their revision first. So this must be the first lock of the transaction.
+ * Rejects with `invalid_reference`.
+ * @param stored the names of guards that are not of the file
+ */
+export async function requireGuards(
+  transaction: TableQueries,
+  dialect: SqlDialect,
+  names: readonly string[],
+  stored: ReadonlySet<string>,
+): Promise<void> {
+  const wanted = names.filter((name) => stored.has(name))
+  if (wanted.length === 0) return
+  const { sql } = await import('kysely')
+  if (dialect === 'postgres') await sql`select revision from record_revision for share`.execute(transaction)
+  const { rows } = await sql<{ name: string }>`select name from records where type = 'guard'`.execute(transaction)
+  const missing = wanted.find((name) => !rows.some((row) => row.name === name))
+  if (missing === undefined) return
+  throw new GatewayError(
+    'invalid_reference',
+    { param: 'guards', reason: `names no guard: "${missing}"` },
+    { param: 'guards' },
+  )
+}
+
+/** The guards that a change of a key names, and that it did not name before. */
+export function namedBy(after: KeyFields, before?: KeyFields): readonly string[] {
+  const known = new Set(before ? namedBy(before) : [])
+  return [...(after.guards ?? []), ...(after.guardsOff ?? [])].filter((name) => !known.has(name))
+}
+
 /** Refuses the end of a guard that keys of the database name: nothing would judge their requests any more. */
-export async function refuseNamedGuard(database: TableQueries, name: string): Promise<void> {
-  const keys = await keysWithGuards(database)
+export async function refuseNamedGuard(transaction: TableQueries, name: string): Promise<void> {
+  const keys = await keysWithGuards(transaction)
   const users = keys.flatMap(({ fields }) => (fields.guards?.includes(name) ? [`API key "${fields.name}"`] : []))
   if (users.length === 0) return
   const reason = `${someOf(users)} ${users.length > 1 ? 'need' : 'needs'} it`

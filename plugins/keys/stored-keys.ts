@@ -178,6 +178,8 @@ function nameTaken(name: string): NameTaken {
 /** A change of a key: the columns to set, and what happens in the same transaction. */
 export interface KeyChange {
   readonly set: Partial<KeyRow>
+  /** Called before it. */
+  readonly prepare?: Witness
   readonly witness?: Witness
 }
 
@@ -204,6 +206,7 @@ export async function changeKey(
     const change = plan(keyOf(row), row)
     if (change === undefined) return false
     const update = async (transaction: TableQueries) => {
+      await change.prepare?.(transaction)
       const { numUpdatedRows } = await transaction
         .updateTable('api_keys')
         .set({ updated_at: Date.now(), ...change.set, version: version + 1 })

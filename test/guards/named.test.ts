@@ -2,10 +2,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Context } from 'mocha'
 import { parse, stringify } from 'yaml'
 import type { JsonObject } from '../../engine/index.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
+import { postgres } from '../support/services.ts'
+import type { Service } from '../support/services.ts'
 import { until } from '../support/until.ts'
 
 const fruit = { name: 'fruit', kind: 'words', words: ['plum'], default: false }
@@ -67,3 +70,71 @@ describe('guards: keys that name a guard which the file has no more', () => {
     expect(await degraded()).to.deep.equal([])
   })
 })
+
+describe('guards: keys that are made while a guard is deleted', () => {
+  const suite = (database: (context: Context) => Promise<Service | undefined>) => {
+    let folder: string
+    let service: Service | undefined
+    let gateway: AdminGateway
+    before(async function () {
+      folder = await mkdtemp(join(tmpdir(), 'sluice-guards-'))
+      service = await database(this)
+      gateway = await startAdmin({ folder, ...(service && { database: service.url }) })
+    })
+    after(async () => {
+      await gateway?.close()
+      await service?.stop()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    it('do not name it, and where they were first, it stays', async () => {
+      await gateway.asAdmin('POST /api/guards', fruit)
+      const made = await gateway.asAdmin('POST /api/api-keys', { name: 'changed' })
+      // Another process deletes it, and no process has heard of that yet.
+      const deleted = Promise.withResolvers<void>()
+      const { query } = gateway.engine.database
+      const deleting = query.transaction().execute(async (transaction) => {
+        await transaction
+          .updateTable('record_revision')
+          .set('revision', (of) => of('revision', '+', 1))
+          .execute()
+        await transaction.deleteFrom('records').where('name', '=', 'fruit').execute()
+        await deleted.promise
+      })
+      const asked = [
+        gateway.asAdmin('POST /api/api-keys', { name: 'made', guards: ['fruit'] }),
+        gateway.asAdmin('POST /api/api-keys', { name: 'free', guards_off: ['fruit'] }),
+        gateway.asAdmin(`PATCH /api/api-keys/${made.body['id'] as string}`, { guards: ['fruit'] }),
+      ]
+      if (service) await until(async () => (await waiting(gateway)) > 0)
+      deleted.resolve()
+      await deleting
+      for (const answer of await Promise.all(asked))
+        expect([answer.status, answer.param], JSON.stringify(answer.body)).to.deep.equal([422, 'guards'])
+    })
+
+    it('keep it where they were first, whichever process deletes it', async () => {
+      await until(async () => (await gateway.asAdmin('POST /api/guards', { ...fruit, name: 'kept' })).status === 201)
+      const outcomes = await Promise.all([
+        gateway.asAdmin('POST /api/api-keys', { name: 'first', guards: ['kept'] }),
+        gateway.asAdmin('DELETE /api/guards/kept'),
+      ])
+      const [key, guard] = outcomes.map(({ status }) => status)
+      expect([
+        [201, 409],
+        [422, 204],
+      ]).to.deep.include([key, guard])
+    })
+  }
+
+  describe('in SQLite', () => suite(() => Promise.resolve(undefined)))
+  describe('in PostgreSQL', () => suite((context) => postgres(context)))
+})
+
+/** How many statements wait for a lock. */
+async function waiting({ engine }: AdminGateway): Promise<number> {
+  const [row] = await engine.database.rows<{ count: number | string }>(
+    'select count(*) as count from pg_locks where not granted',
+  )
+  return Number(row?.count)
+}
