@@ -37,7 +37,10 @@ describe('guards: text that flows', () => {
 
   it('ends before the first character of what is denied, however much comes at once', async () => {
     const words = 'Write to Ann, that is '
-    for (const pieces of [[`${words}ann@example.com or +41 44 668 18 00, at once.`], `${words}ann@example.com.`.split('')])
+    for (const pieces of [
+      [`${words}ann@example.com or +41 44 668 18 00, at once.`],
+      `${words}ann@example.com.`.split(''),
+    ])
       for (const chunks of [[framesOf(pieces).join('')], framesOf(pieces)]) {
         rig.upstream.answer({ headers: { 'content-type': 'text/event-stream' }, chunks })
         const text = await (await ask()).text()
