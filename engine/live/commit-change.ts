@@ -118,8 +118,7 @@ function refuseVariables(change: RecordChange): void {
 }
 
 function unavailable(error: unknown): never {
-  if (error instanceof GatewayError) throw error
-  throw new GatewayError('store_unavailable', {}, { cause: error })
+  throw error instanceof GatewayError ? error : new GatewayError('store_unavailable', {}, { cause: error })
 }
 
 /**
