@@ -110,7 +110,7 @@ describe('guards: keys that are made while a guard is deleted', () => {
       deleted.resolve()
       await deleting
       for (const answer of await Promise.all(asked))
-        expect([answer.status, answer.param], JSON.stringify(answer.body)).to.deep.equal([422, 'guards'])
+        expect([answer.status, answer.code], JSON.stringify(answer.body)).to.deep.equal([422, 'invalid_reference'])
     })
 
     it('keep it where they were first, whichever process deletes it', async () => {
