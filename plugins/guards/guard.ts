@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { defineStage } from '../../engine/index.ts'
-import type { Envelope, Given, Host, JsonObject, Scope, Services } from '../../engine/index.ts'
+import type { Envelope, Given, Host, Json, JsonObject, Scope, Services } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import { guardAnswer, restored } from './answers.ts'
 import { guardCompaction, restoredCompaction } from './compactions.ts'
 import { askingPipelines } from './model.ts'
@@ -133,6 +135,7 @@ function aroundOf({ principal, model, candidates = [] }: Slots, scope: Scope, { 
     isLast: candidates.findIndex((one) => one === model) >= candidates.length - 1,
     masking(request) {
       const { tokens } = exchange
+      if (tokens.taken === undefined) tokens.first = firstNumber(request, scope.id)
       tokens.taken ??= takenIn(request)
       return { hashKey: guards.hashKey, keyId: principal?.id ?? '', tokens, isOwn: side === 'input' }
     },
@@ -151,4 +154,22 @@ function toldAgain(request: Envelope, feedback: string): Envelope {
 function takenIn({ body, protocol }: Envelope): (token: string) => boolean {
   const texts = textsIn(body, protocol).map(({ text }) => text)
   return (token) => texts.some((text) => text.includes(token))
+}
+
+/** Where tokens begin, so that none is one of a part of the conversation that only its provider can read. */
+function firstNumber({ body, missing }: Envelope, id: string): number {
+  const sealed = compactionsIn(body['input']).join()
+  const isUnknown = missing !== undefined && (sealed === '' || typeof body['previous_response_id'] === 'string')
+  const opaque = isUnknown || (body['conversation'] ?? null) !== null ? id : sealed
+  if (opaque === '') return 1
+  return 1_000 + (createHash('sha256').update(opaque).digest().readUInt32BE() % 900_000)
+}
+
+/** What a client sends of compactions that its provider has sealed: the same with each turn. */
+function compactionsIn(input: Json | undefined): readonly string[] {
+  const items = Array.isArray(input) ? (input as readonly Json[]) : []
+  return items.flatMap((item) => {
+    const sealed = isObject(item) && item['type'] === 'compaction' ? item['encrypted_content'] : undefined
+    return typeof sealed === 'string' ? [sealed] : []
+  })
 }

@@ -16,6 +16,8 @@ export class TokenTable {
   readonly #next = new Map<string, number>()
   /** Whether the client's own text contains a token, which then stands for nothing else. */
   taken: ((token: string) => boolean) | undefined
+  /** Where numbers begin: apart from those of a conversation that nobody here can read. */
+  first = 1
 
   get size(): number {
     return this.#meanings.size
@@ -33,7 +35,7 @@ export class TokenTable {
       meaning.isOwn ||= isOwn
       return known
     }
-    let number = this.#next.get(label) ?? 1
+    let number = this.#next.get(label) ?? this.first
     while (this.taken?.(`<${label}_${number}>`) === true) number++
     this.#next.set(label, number + 1)
     const token = `<${label}_${number}>`

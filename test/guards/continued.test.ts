@@ -103,6 +103,33 @@ describe('guards: reversible masks of stored responses', () => {
     expect((await ask('chat', items)).text, 'the other alone').to.contain(`He is ${bob}, I am ${ann}`)
   })
 
+  it('are none of those in what only the provider can read', async () => {
+    const compaction = { type: 'compaction', id: 'c', encrypted_content: 'b3BhcXVl' }
+    const said = (text: string) => ({ type: 'message', role: 'user', content: text })
+    const tokensOf = (text: string) => text.match(/<EMAIL_\d+>/g) ?? []
+    answer('responses', 'Of <EMAIL_1>')
+    const first = await ask('responses', [compaction, said(`I am ${ann}.`)])
+    const [token = ''] = tokensOf(asked())
+    expect(token).to.match(/_\d{4,6}>$/)
+    expect(first.text).to.contain('Of <EMAIL_1>').and.not.contain(ann)
+    answer('responses', `Of ${token}`)
+    const again = await ask('responses', [compaction, said(`I am ${ann}.`), said(`He is ${bob}.`)])
+    expect(tokensOf(asked())[0]).to.equal(token)
+    expect(again.text).to.contain(`Of ${ann}`)
+    const inConversation = async () => {
+      answer('responses', 'Of <EMAIL_1>')
+      const asking = { model: 'responses', input: `I am ${ann}.`, conversation: 'conv_1' }
+      const response = await rig.gateway.post('/v1/responses', asking)
+      expect(await response.text())
+        .to.contain('Of <EMAIL_1>')
+        .and.not.contain(ann)
+      return tokensOf(asked())[0]
+    }
+    expect(await inConversation())
+      .to.match(/_\d{4,6}>$/)
+      .and.not.equal(await inConversation())
+  })
+
   it('go with a conversation that the gateway has compacted', async () => {
     const response = await rig.gateway.post('/v1/responses/compact', { model: 'chat', input: `I am ${bob}.` })
     const { output } = (await response.json()) as { output: readonly JsonObject[] }
