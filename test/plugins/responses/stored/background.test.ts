@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { GatewayError } from '../../../../engine/index.ts'
-import type { Envelope, Host, Jobs, KeyValue, Scope } from '../../../../engine/index.ts'
+import type { Envelope, Host, Jobs, KeyValue, Scope, Services } from '../../../../engine/index.ts'
 import background from '../../../../plugins/responses/stored/background.ts'
 import { bareId, exchangeId } from '../exchange.ts'
 import { memory, unguarded } from './kept.ts'
@@ -12,7 +12,8 @@ describe('the stage "background"', () => {
   const request = { model: 'think', headers: {}, body, sent: body, background: true } as unknown as Envelope
   const run = async (keyValue: KeyValue, add: Jobs['add']) => {
     const host = { keyValue: { ...keyValue, shared: true }, jobs: { add }, log: { warn: () => undefined } }
-    const stage = background.build({ pipeline: 'later' }, host as unknown as Host, unguarded)
+    const traces = { contextFor: () => undefined } as unknown as Services['traces']
+    const stage = background.build({ pipeline: 'later' }, host as unknown as Host, { ...unguarded, traces })
     const principal = { kind: 'key' as const, id: 'key-a', name: 'a' }
     return stage({ request, candidates: [], principal }, { id: exchangeId } as Scope)
   }
