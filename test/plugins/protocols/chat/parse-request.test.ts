@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+// Its codes are known where it is imported.
+import '../../../../plugins/rewriting/error-codes.ts'
 import { GatewayError } from '../../../../engine/index.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { body, request } from './support.ts'

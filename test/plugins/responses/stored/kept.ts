@@ -1,3 +1,5 @@
+// Its codes are known where it is imported.
+import '../../../../plugins/responses/error-codes.ts'
 import type { JsonObject, KeyValue, Services } from '../../../../engine/index.ts'
 import type { WholeResponse } from '../../../../plugins/responses/stored/record.ts'
 
