@@ -107,7 +107,7 @@ describe('spans', () => {
     const tokens = { name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'] }
     const cases = [
       [{ ...list, action: 'mask' }, ['A che', 'rry.'], 'A [LIST].', 'stop'],
-      [{ ...list, action: 'deny' }, ['A che', 'rry.'], 'The content was blocked.', 'content_filter'],
+      [{ ...list, action: 'deny' }, ['Che', 'rry.'], 'The content was blocked.', 'content_filter'],
       [{ ...list, action: 'deny' }, ['An apple', ' and', ' a plum.'], 'An apple and a plum.', 'stop'],
       [tokens, ['Mail <EM', 'AIL_1>.'], 'Mail <EMAIL_1>.', 'stop'],
     ] as const
@@ -298,11 +298,11 @@ describe('spans', () => {
     const short = await start({}, { ...more, environment: { ...environment(), ...limit } })
     const [cut] = (await of(await ask(short, { model: 'm', messages }))).filter(({ name }) => name === 'acme work')
     expect(cut?.attributes).to.deep.include({ 'acme.words': ['one', 'thr'], 'error.type': 'acm' })
-    const seen = collector.spans.length
+    const works = () => collector.spans.filter(({ name }) => name === 'acme work').length
     await ask(await start({ enabled: false }, more), { model: 'm', messages })
     await ask(gateway, { model: 'm', messages })
-    await until(() => collector.spans.length >= seen + 3)
-    expect(collector.spans.filter(({ name }) => name === 'acme work')).to.have.length(3)
+    await until(() => works() >= 3)
+    expect(works()).to.equal(3)
   })
 
   for (const propagators of ['tracecontext', 'none'])
