@@ -45,6 +45,8 @@ export class GuardedExchange {
   readonly #changedFor = new Set<string>()
   /** Whether the guards of all requests have let it pass. */
   isThrough = false
+  /** Models whose own guards have let it pass. */
+  readonly #throughOf = new Set<string>()
   /** What the next try is told. */
   feedback = ''
   /** What tokens stand for in this exchange, and in the turns before it. */
@@ -91,7 +93,8 @@ export class GuardedExchange {
     const passed = await judged
     this.#unpassed -= 1
     if (model === undefined) this.isThrough = true
-    else if (passed !== given) this.#changedFor.add(model)
+    else this.#throughOf.add(model)
+    if (model !== undefined && passed !== given) this.#changedFor.add(model)
     return passed
   }
 
@@ -102,6 +105,11 @@ export class GuardedExchange {
    */
   hides(served: string | undefined): boolean {
     return this.#unpassed > 0 || [...this.#changedFor].some((model) => model !== served)
+  }
+
+  /** Whether the own guards of a model have let it pass. */
+  isThroughOf(model: string): boolean {
+    return this.#throughOf.has(model)
   }
 
   /** Whether a guard may ask for another answer of the same model, which it then does. */

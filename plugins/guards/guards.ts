@@ -125,24 +125,42 @@ export default defineService({
 })
 
 function withholds(
-  { slots: { request, principal, model }, reply }: Pick<ToldReply, 'slots' | 'reply'>,
+  { slots, reply }: Pick<ToldReply, 'slots' | 'reply'>,
   exchange: GuardedExchange | undefined,
-  guards: Pick<Guards, 'isEmpty' | 'of'>,
+  guards: Pick<Guards, 'isEmpty' | 'of' | 'ofModel'>,
 ): boolean {
+  const { request, principal, model } = slots
   if (exchange?.hides(model?.model.name) === true) return true
-  if (reply.status < 400 || exchange?.isThrough === true || request === undefined || guards.isEmpty) return false
-  return request.contentType === 'application/json' && isAwaited(principal, request.headers['x-gateway-guards'], guards)
+  if (reply.status < 400 || request === undefined || guards.isEmpty) return false
+  if (request.contentType !== 'application/json') return false
+  const header = request.headers['x-gateway-guards']
+  if (exchange?.isThrough !== true && isAwaited(principal, header, guards)) return true
+  return modelsOf(slots).some((one) => exchange?.isThroughOf(one.name) !== true && guards.ofModel(one, []).some(hides))
+}
+
+/** The model of the last try, or those that would have been tried. */
+function modelsOf({
+  request,
+  model,
+  candidates,
+}: ToldReply['slots']): readonly Pick<ModelRecord, 'name' | 'pattern'>[] {
+  if (model) return [model.model]
+  return candidates?.map((one) => one.model) ?? [{ name: request?.model ?? '' }]
 }
 
 /** Whether guards that could hide something would have judged a request. */
 function isAwaited(principal: Principal | undefined, header: Asking['header'], guards: Pick<Guards, 'of'>): boolean {
   try {
-    const rules = guards.of({ principal, header, isOff: () => false })
-    return rules.some((rule) => rule.action !== 'flag' && !rule.isShadow && rule.judgesRequests())
+    return guards.of({ principal, header, isOff: () => false }).some(hides)
   } catch {
     // It, or its key, names a guard that is not there: it was refused for that, or judged by the others.
     return true
   }
+}
+
+/** Whether a guard may keep the text of a request from others. */
+function hides(rule: Rule): boolean {
+  return rule.action !== 'flag' && !rule.isShadow && rule.judgesRequests()
 }
 
 /** Only this owner's answers hold them. */

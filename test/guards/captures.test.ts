@@ -124,6 +124,12 @@ describe('guards: captured bodies', () => {
       expect([got.status, got.request], names).to.deep.equal([400, request])
       if (request.startsWith('[')) expect(got.row).not.to.match(match)
     }
+    // Guards of the model would have judged it, too.
+    for (const model of ['masks-alone', 'denies']) {
+      const body = { ...wrong.body, model }
+      const got = await ask({ ...wrong, body }, '')
+      expect([got.status, got.request], model).to.deep.equal([400, withheld(body)])
+    }
     const unknown = await ask(asked, 'unknown')
     expect([unknown.status, unknown.request]).to.deep.equal([400, withheld(asked.body)])
   })
