@@ -18,7 +18,7 @@ import { askedOf } from './requests.ts'
 import type { Around } from './requests.ts'
 import { released } from './release.ts'
 import type { Judgement, Rule } from './rule.ts'
-import { Segments, inCall, partBefore, placeOf, textsOfCall } from './segments.ts'
+import { Segments, change, endsItem, inCall, isOf, partBefore, placeOf, textsOfCall } from './segments.ts'
 import type { PlacedEvent, Segment } from './segments.ts'
 import { beginningsOf, isOpen, joinedParts, ownSpans, ownText, startsOf, ungiven } from './windows.ts'
 import type { PartSpan, Window, WindowText } from './windows.ts'
@@ -50,17 +50,18 @@ export class AnswerGate implements Gate {
     this.#rule = rule
     this.#request = request
     this.#around = around
-    const isKnown = rule.longest !== undefined && rule.stream !== 'full'
+    const isKnown = rule.longest !== undefined
+    const isFull = rule.stream === 'full'
     this.#isKnown = isKnown
     const { characters, time, overlap } = rule.window
     this.#tail = isKnown ? rule.longest - 1 : 0
     this.overlap = overlap
     this.calls = rule.coversPart('call')
-    this.together = isKnown
-    this.window = isKnown
-      ? { characters: 0, time: Infinity }
-      : rule.stream === 'full'
-        ? { characters: Infinity, time: Infinity }
+    this.together = isKnown && !isFull
+    this.window = isFull
+      ? { characters: Infinity, time: Infinity }
+      : isKnown
+        ? { characters: 0, time: Infinity }
         : { characters, time }
     this.#segments = new Segments(isKnown ? rule.longest : overlap, isKnown)
   }
@@ -208,19 +209,27 @@ export class AnswerGate implements Gate {
     const ends = startsOf(window, spans)
     const segments = [...window.segments, ...window.waiting]
     const cut = segments.find((one) => ends?.has(one))
-    if (!this.#isKnown || !this.#request.stream || !ends || !cut) return []
+    if (!this.#isKnown || this.#rule.stream === 'full' || !this.#request.stream || !ends || !cut) return []
+    // Nothing of the parts before it is found in what follows.
+    for (let one = partBefore(cut); one; one = partBefore(one))
+      this.#untils.set(one, one.before.length + one.text.length)
     const outputs = new Map<Segment, string>(segments.map((one) => [one, '']))
     for (const segment of segments.slice(0, segments.indexOf(cut)))
       if (window.segments.includes(segment))
         outputs.set(segment, this.#outputOf(segment, window.texts, new Map(), undefined))
     if (!cut.call) outputs.set(cut, (cut.before + cut.text).slice(cut.given, ends.get(cut)))
+    change(cut)
     const all = [...this.#queue, ...window.placed]
     const own = all.findIndex((one) => isOf(one, cut)) + (cut.call ? 0 : 1)
     const next = all.findIndex((one) => [...ends.keys()].some((segment) => isOf(one, segment)))
     const placed = all.slice(0, own > 0 ? own : Math.max(0, next))
+    // A call without its end is not shown.
+    const calls = segments.filter(({ call, index }) => call && !placed.some((one) => endsItem(one.event, index)))
+    const whole = placed.filter((one) => !calls.some((call) => isOf(one, call)))
+    for (const call of calls) outputs.set(call, '')
     // Texts without an event of their own in this window are given at the end.
     const end: PlacedEvent = { event: { type: 'finish', stop: 'filter' }, segment: undefined }
-    return released([...placed, end], { outputs, isHeld: () => false }).given.filter(({ type }) => type !== 'finish')
+    return released([...whole, end], { outputs, isHeld: () => false }).given.filter(({ type }) => type !== 'finish')
   }
 
   /** The places of which the beginning is not held back any more, and of which the client has not everything. */
@@ -355,7 +364,7 @@ export class AnswerGate implements Gate {
     const { text } = texts[index] as WindowText
     const other = others?.find((one) => one.text === index)
     if (other) {
-      segment.isChanged ||= other.with !== text
+      if (other.with !== text) change(segment)
       return other.with.slice(commonStart(other.with, text.slice(0, segment.given)))
     }
     const until = this.#until(segment)
@@ -363,7 +372,7 @@ export class AnswerGate implements Gate {
     let at = segment.given
     for (const [span, mask] of masks) {
       if (span.text !== index || span.end <= at) continue
-      segment.isChanged = true
+      change(segment)
       // What the client has of it is a mask already.
       const isKnown = span.start < at && segment.open !== undefined
       output += isKnown ? '' : text.slice(at, Math.max(at, span.start)) + mask
@@ -385,7 +394,7 @@ export class AnswerGate implements Gate {
       if (changed !== text) changes.set(text, changed)
     }
     if (changes.size === 0) return segment.text
-    segment.isChanged = true
+    change(segment)
     return inCall(segment.text, (text) => changes.get(text))
   }
 
@@ -395,11 +404,6 @@ export class AnswerGate implements Gate {
     const ends = [...masks.keys()].flatMap((span) => (span.text === index ? [span.end] : []))
     return Math.max(this.#until(segment), ...ends)
   }
-}
-
-/** Whether an event belongs to a text; of a call, all of its item does. */
-function isOf({ event, segment: own }: PlacedEvent, segment: Segment): boolean {
-  return own === segment || (segment.call !== undefined && 'index' in event && event.index === segment.index)
 }
 
 function unrepeatedIn(events: readonly GenerateEvent[], rule: Rule): readonly GenerateEvent[] {

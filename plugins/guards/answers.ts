@@ -45,17 +45,22 @@ function optionsOf({ action }: Rule): { readonly before?: 'reply' } {
 
 /** Lets a guard judge an answer when all of it has passed. */
 function watched(rule: Rule, answer: UpstreamAnswer, request: Envelope, around: Around): UpstreamAnswer {
-  const segments = new Segments(Infinity)
-  const texts: Segment[] = []
+  const segments = rule.longest === undefined ? new Segments(Infinity) : new Segments(rule.longest, true)
+  const parts: Segment[] = []
   const asides = new Set<string>()
   return answer.watch((event) => {
     const { segments: ended } = segments.place([event])
     // A piece comes again with its item.
     if (event.type !== 'progress' || event.piece !== true) for (const text of asidesIn(event, rule)) asides.add(text)
-    for (const one of ended) if (one.isOver && !texts.includes(one)) texts.push(one)
+    for (const one of ended) if (one.isOver && !parts.includes(one)) parts.push(one)
     if (event.type !== 'finish' && event.type !== 'failure') return
-    const covered = texts.filter(({ kind, text }) => rule.coversPart(kind) && text !== '')
-    const all = [...covered.map((one) => ({ at: placeOf(one), text: one.text })), ...asidesAt(asides)]
+    const covered = parts.filter(({ kind, text }) => rule.coversPart(kind) && text !== '')
+    const texts = covered.map((one) => ({ at: placeOf(one), text: one.text }))
+    // A value may go on from the part before.
+    const joined = covered.flatMap((one) =>
+      one.joints.map(({ text }) => ({ at: placeOf(one), text: text + one.text, joint: text.length })),
+    )
+    const all = [...texts, ...asidesAt(asides), ...joined]
     if (all.length > 0) judgeAfter(rule, all, covered, { request, around })
   })
 }
@@ -66,13 +71,13 @@ function asidesAt(asides: ReadonlySet<string>): readonly { readonly at: string; 
 
 function judgeAfter(
   rule: Rule,
-  texts: readonly { readonly at: string; readonly text: string }[],
+  texts: readonly { readonly at: string; readonly text: string; readonly joint?: number }[],
   segments: readonly Segment[],
   { request, around }: { readonly request: Envelope; readonly around: Around },
 ): void {
   const { exchange, host, scope, principal } = around
   const judged: Judged = {
-    texts: texts.map((one) => ({ ...one, role: 'assistant', from: 0 })),
+    texts: texts.map(({ at, text }) => ({ at, role: 'assistant', text, from: 0 })),
     tool_calls: segments.flatMap(({ call, text }) => (call ? [{ id: call.id, name: call.name, arguments: text }] : [])),
     tools: [],
     side: 'output',
@@ -81,7 +86,12 @@ function judgeAfter(
     request: askedOf(request, scope, principal),
   }
   const judging = Promise.resolve(rule.judge(judged, host, scope)).then((judgement) => {
-    exchange.tell(rule, 'output', judgement, watchedOutcome(rule, judgement))
+    const spans = ('found' in judgement ? judgement.found.spans : undefined) ?? []
+    const own = spans.filter(({ text, start, end }) => {
+      const { joint = 0 } = texts[text] ?? {}
+      return joint === 0 || (start < joint && end > joint)
+    })
+    exchange.tell(rule, 'output', judgement, watchedOutcome(rule, judgement), own.length || undefined)
   })
   exchange.wait(judging)
 }

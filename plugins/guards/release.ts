@@ -43,7 +43,7 @@ export function released(
       queue.push(one)
       continue
     }
-    if (isOwn && event.type === 'seal' && segment.isChanged) continue
+    if (isOwn && event.type === 'seal' && segment.item.isChanged) continue
     const kept = isOwn && event.type === 'annotation' && segment.isChanged ? annotationWithout(event) : event
     if (kept) given.push(kept)
   }

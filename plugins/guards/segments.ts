@@ -42,8 +42,9 @@ export interface Segment {
   mayGoOn: boolean
   /** How much text of its kind there was with its last character. */
   saidAt: number
-  /** Whether a text of the item was changed. */
+  /** Whether it was changed, and whether a text of its item was. */
   isChanged: boolean
+  readonly item: { isChanged: boolean }
 }
 
 /** Where a text of an answer is, as guards are told. */
@@ -119,8 +120,9 @@ export class Segments {
           this.#begin(event.index, event.item)
           break
         case 'part': {
+          const { item } = this.#open.get(event.index) ?? {}
           const ended = this.#end(event.index)
-          this.#open.set(event.index, segmentOf(event.index, event.kind === 'summary' ? 'reasoning' : event.kind))
+          this.#open.set(event.index, segmentOf(event.index, event.kind === 'summary' ? 'reasoning' : event.kind, item))
           if (ended) seen.add(ended)
           return { event, segment: ended }
         }
@@ -232,7 +234,7 @@ export class Segments {
   }
 }
 
-function segmentOf(index: number, kind: PartKind): Segment {
+function segmentOf(index: number, kind: PartKind, item = { isChanged: false }): Segment {
   return {
     index,
     kind,
@@ -249,7 +251,22 @@ function segmentOf(index: number, kind: PartKind): Segment {
     mayGoOn: false,
     saidAt: 0,
     isChanged: false,
+    item,
   }
+}
+
+/** Whether an event belongs to a text; of a call, all of its item does. */
+export function isOf({ event, segment: own }: PlacedEvent, segment: Segment): boolean {
+  return own === segment || (segment.call !== undefined && 'index' in event && event.index === segment.index)
+}
+
+/** A text is given as another one: what is said of its places, or seals its item, is not true any more. */
+export function change(segment: Segment): void {
+  segment.isChanged = segment.item.isChanged = true
+}
+
+export function endsItem(event: GenerateEvent, index: number): boolean {
+  return event.type === 'item-end' && event.index === index
 }
 
 /** The texts in the input of a call: those of its JSON, or all of it. */

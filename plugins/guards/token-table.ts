@@ -35,7 +35,7 @@ export class TokenTable {
       meaning.isOwn ||= isOwn
       return known
     }
-    let number = this.#next.get(label) ?? this.first
+    let number = Math.max(this.first, this.#next.get(label) ?? 1)
     while (this.taken?.(`<${label}_${number}>`) === true) number++
     this.#next.set(label, number + 1)
     const token = `<${label}_${number}>`

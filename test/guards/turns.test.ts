@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
 import { leaks } from './corpus.ts'
 import { Rig, askOf, protocols } from './rig.ts'
 import type { Protocol } from './rig.ts'
@@ -12,6 +13,7 @@ const guards = [
   { ...base, name: 'deny', action: 'deny' },
   { ...base, name: 'texts', action: 'mask', side: ['output'] },
   { ...base, name: 'keys', action: 'mask', entities: ['private_key'] },
+  { ...base, name: 'seen', action: 'deny', shadow: true },
 ]
 
 /** What a client has read when all of the words have come, though its answer has no end. */
@@ -98,6 +100,17 @@ describe('guards: a value that goes on in the next part', () => {
       .to.contain('see.')
       .and.not.to.contain('Here.')
     expect(await readUntil(await ask(turn), ['Here.'])).to.contain('Ann')
+  })
+
+  it('is seen in shadow, once', async () => {
+    const turn: Turn = [{ text: ['The key is ', key.slice(0, 10)] }, { text: [key.slice(10), ', and so on.'] }]
+    for (const stream of [true, false]) {
+      rig.upstream.answer(stream ? { frames: streamOfTurn.messages(turn) } : { body: wholeOfTurn.messages(turn) })
+      const answer = await rig.ask('messages', 'messages', { stream, headers: { 'x-gateway-guards': 'seen' } })
+      const row = await rig.gateway.row(({ id }) => id === answer.headers.get('x-request-id'))
+      const { guards: told } = JSON.parse(row.metadata) as { guards: readonly JsonObject[] }
+      expect(told[0]).to.include({ name: 'seen', side: 'output', outcome: 'denied', hits: 1 })
+    }
   })
 
   it('hides all of a key of many lines, wherever the part ends', async () => {

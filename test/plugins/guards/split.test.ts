@@ -1,63 +1,18 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { GateStep } from '../../../plugins/translation/gate-step.ts'
-import { AnswerGate } from '../../../plugins/guards/answer-gate.ts'
-import { GuardedExchange } from '../../../plugins/guards/exchange.ts'
 import { Rule } from '../../../plugins/guards/rule.ts'
-import { TokenTable } from '../../../plugins/guards/token-table.ts'
 import pii from '../../../plugins/guards/pii.ts'
 import regex from '../../../plugins/guards/regex.ts'
 import secretsKind from '../../../plugins/guards/secrets.ts'
 import words from '../../../plugins/guards/words.ts'
-import { ampleRoom } from '../../../engine/kit.ts'
-import type { AnyGuard, Envelope, GenerateEvent, Host, Judged, Scope } from '../../../engine/index.ts'
+import type { AnyGuard, GenerateEvent, Judged } from '../../../engine/index.ts'
 import { fold } from '../../../engine/stream/fold.ts'
 import { leaks, secrets } from '../../guards/corpus.ts'
 import type { Secret } from '../../guards/corpus.ts'
-
-const scope = {
-  id: 'x',
-  onAbort: () => () => undefined,
-  note: () => undefined,
-  header: () => undefined,
-} as unknown as Scope
-const host = { log: { warn: (fields: object) => expect.fail(JSON.stringify(fields)) } } as unknown as Host
-const request = {
-  body: {},
-  protocol: 'chat',
-  operation: 'generate',
-  model: 'm',
-  stream: true,
-  headers: {},
-} as unknown as Envelope
+import { ruleWith, through } from './gate.ts'
 
 function ruleOf({ kind, entity }: Pick<Secret, 'kind' | 'entity'>, action: 'mask' | 'deny'): Rule {
   return ruleWith(kind === 'pii' ? pii : secretsKind, { entities: [entity] }, action)
-}
-
-function ruleWith(kind: AnyGuard, config: object, action: 'mask' | 'deny'): Rule {
-  const record = {
-    name: 'guard',
-    kind: kind.name,
-    enabled: true,
-    side: ['input', 'output', 'tool_calls'],
-    roles: ['user'],
-    scope: 'all',
-    reasoning: true,
-    action,
-    mask: 'redact',
-    shadow: false,
-    sample: 1,
-    timeout: '2s',
-    window: { characters: 1_024, time: '500ms', overlap: 256 },
-    message: '',
-    times: 1,
-    feedback: '',
-    default: true,
-    allow_private: false,
-    ...config,
-  } as const
-  return new Rule(record as never, { kind, bounds: undefined, services: () => ({}) })
 }
 
 /** What comes out of a gate for pieces of a text. */
@@ -68,27 +23,6 @@ function given(
   isSplit = false,
   isWhole = false,
 ): string {
-  const around = {
-    host,
-    scope,
-    principal: undefined,
-    exchange: new GuardedExchange(scope, () => undefined),
-    isLast: true,
-    masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable(), isOwn: false }),
-  }
-  const step = new GateStep(
-    new AnswerGate(rule, request, around),
-    {},
-    {
-      isWhole,
-      isReading: false,
-      signal: new AbortController().signal,
-      room: ampleRoom,
-      usage: () => undefined,
-      later: () => expect.fail('a judge of known length waits for nothing'),
-    },
-  )
-  const out: GenerateEvent[] = []
   const item: Extract<GenerateEvent, { type: 'item' }>['item'] =
     part === 'call'
       ? { type: 'call', kind: 'function', callId: 'c', name: 'f', input: '' }
@@ -106,8 +40,8 @@ function given(
     { type: 'item-end', index: 0 },
     { type: 'finish', stop: 'end' },
   ]
-  for (const event of events) step.pass(event, out)
-  const [only] = fold(out).items
+  const reads = events.map((event) => [event])
+  const [only] = fold(through(rule, reads, isWhole)).items
   if (only === undefined) return ''
   if (only.type === 'call') return only.input
   if (only.type === 'reasoning') return only.parts.map(({ text }) => text).join('')

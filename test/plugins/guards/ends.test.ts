@@ -1,0 +1,107 @@
+import { expect } from 'chai'
+import type { GenerateEvent } from '../../../engine/index.ts'
+import words from '../../../plugins/guards/words.ts'
+import { ruleWith, through } from './gate.ts'
+
+const ruleOf = (action: 'mask' | 'deny' | 'retry', more = {}) =>
+  ruleWith(words, { words: ['confidential'], ...more }, action)
+
+const start: GenerateEvent = { type: 'start' }
+const finish: GenerateEvent = { type: 'finish', stop: 'end' }
+const item = (index: number, type: 'message' | 'reasoning' | 'call'): GenerateEvent => ({
+  type: 'item',
+  index,
+  item:
+    type === 'call'
+      ? { type, kind: 'function', callId: 'c', name: 'f', input: '' }
+      : type === 'message'
+        ? { type, role: 'assistant', content: [] }
+        : { type, parts: [] },
+})
+const part = (index: number, kind: 'text' | 'reasoning' = 'text'): GenerateEvent => ({ type: 'part', index, kind })
+const delta = (index: number, text: string): GenerateEvent => ({ type: 'delta', index, text })
+const end = (index: number): GenerateEvent => ({ type: 'item-end', index })
+const seal = (index: number): GenerateEvent => ({
+  type: 'seal',
+  index,
+  seal: { kind: 'signature', data: 's' } as never,
+})
+
+const textOf = (events: readonly GenerateEvent[]) =>
+  events.map((event) => (event.type === 'delta' ? event.text : '')).join('')
+
+/** What a client must be able to rely on, however an answer ends. */
+function expectWhole(events: readonly GenerateEvent[]): void {
+  const open = new Set<number>()
+  for (const event of events)
+    if (event.type === 'item') open.add(event.index)
+    else if (event.type === 'item-end') expect(open.delete(event.index)).to.equal(true)
+    else if ('index' in event) expect([...open]).to.include(event.index)
+  expect([...open]).to.deep.equal([])
+  expect(events.filter(({ type }) => type === 'finish')).to.have.length(1)
+}
+
+describe('plugins/guards: the end of a denied stream', () => {
+  it('gives all of the parts before the match', () => {
+    const given = through(ruleOf('deny'), [
+      [start, item(0, 'message'), part(0)],
+      [delta(0, 'The number that you asked for is 4711. ')],
+      [part(0), delta(0, 'It is '), delta(0, 'confidential.')],
+      [end(0)],
+      [finish],
+    ])
+    expectWhole(given)
+    expect(textOf(given)).to.equal('The number that you asked for is 4711. It is ')
+    expect(given.at(-1)).to.include({ stop: 'filter' })
+  })
+
+  it('seals no text that it has cut', () => {
+    const given = through(ruleOf('deny'), [
+      [start, item(0, 'reasoning'), part(0, 'reasoning')],
+      [delta(0, 'This one is confidential')],
+      [seal(0), end(0)],
+      [finish],
+    ])
+    expectWhole(given)
+    expect(textOf(given)).to.equal('This one is ')
+    expect(given.map(({ type }) => type)).not.to.include('seal')
+  })
+
+  it('shows no call that has no end', () => {
+    const events = [item(0, 'message'), part(0), delta(0, 'It is confidential'), item(1, 'call'), delta(1, '{"a":1}')]
+    for (const reads of [[[start, ...events, finish]], [[start], ...events.map((one) => [one]), [finish]]]) {
+      const given = through(ruleOf('deny'), reads)
+      expectWhole(given)
+      expect(textOf(given)).to.equal('It is ')
+    }
+  })
+})
+
+describe('plugins/guards: a masked part', () => {
+  it('unseals its item, whichever part of it that is', () => {
+    const given = through(ruleOf('mask'), [
+      [start, item(0, 'reasoning')],
+      [part(0, 'reasoning'), delta(0, 'This one is confidential. ')],
+      [part(0, 'reasoning'), delta(0, 'And hello'), seal(0), end(0), finish],
+    ])
+    expectWhole(given)
+    expect(textOf(given)).to.equal('This one is [GUARD]. And hello')
+    expect(given.map(({ type }) => type)).not.to.include('seal')
+  })
+})
+
+describe('plugins/guards: a value over two parts', () => {
+  const first = [start, item(0, 'message'), part(0), delta(0, 'It is confi')]
+  const events = [...first, part(0), delta(0, 'dential now.'), end(0), finish]
+
+  for (const isWhole of [true, false])
+    it(`is found where all of the answer is held${isWhole ? ', which is whole' : ''}`, () => {
+      for (const rule of [ruleOf('deny', { stream: 'full', message: 'No.' }), ruleOf('retry', { message: 'No.' })]) {
+        const given = through(rule, [events], isWhole)
+        expectWhole(given)
+        expect(textOf(given)).to.equal('No.')
+      }
+      const masked = through(ruleOf('mask', { stream: 'full' }), [events], isWhole)
+      expect(textOf(masked)).to.equal('It is [GUARD] now.')
+    })
+})
