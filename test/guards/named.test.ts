@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Context } from 'mocha'
+import { sql } from 'kysely'
 import { parse, stringify } from 'yaml'
 import type { JsonObject } from '../../engine/index.ts'
 import { startAdmin } from '../support/admin.ts'
@@ -91,23 +92,26 @@ describe('guards: keys that are made while a guard is deleted', () => {
       await gateway.asAdmin('POST /api/guards', fruit)
       const made = await gateway.asAdmin('POST /api/api-keys', { name: 'changed' })
       // Another process deletes it, and no process has heard of that yet.
-      const deleted = Promise.withResolvers<void>()
-      const { query } = gateway.engine.database
-      const deleting = query.transaction().execute(async (transaction) => {
+      const [begun, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const deleting = gateway.engine.database.query.transaction().execute(async (transaction) => {
         await transaction
           .updateTable('record_revision')
           .set('revision', (of) => of('revision', '+', 1))
           .execute()
         await transaction.deleteFrom('records').where('name', '=', 'fruit').execute()
-        await deleted.promise
+        begun.resolve()
+        await sent.promise
+        // This connection looks: the others of the pool may all wait.
+        if (service) await until(async () => (await waiting.execute(transaction)).rows.length > 0)
       })
+      // Whoever is first keeps the others waiting.
+      await Promise.race([begun.promise, deleting])
       const asked = [
         gateway.asAdmin('POST /api/api-keys', { name: 'made', guards: ['fruit'] }),
         gateway.asAdmin('POST /api/api-keys', { name: 'free', guards_off: ['fruit'] }),
         gateway.asAdmin(`PATCH /api/api-keys/${made.body['id'] as string}`, { guards: ['fruit'] }),
       ]
-      if (service) await until(async () => (await waiting(gateway)) > 0)
-      deleted.resolve()
+      sent.resolve()
       await deleting
       for (const answer of await Promise.all(asked))
         expect([answer.status, answer.code], JSON.stringify(answer.body)).to.deep.equal([422, 'invalid_reference'])
@@ -131,10 +135,8 @@ describe('guards: keys that are made while a guard is deleted', () => {
   describe('in PostgreSQL', () => suite((context) => postgres(context)))
 })
 
-/** How many statements wait for a lock. */
-async function waiting({ engine }: AdminGateway): Promise<number> {
-  const [row] = await engine.database.rows<{ count: number | string }>(
-    'select count(*) as count from pg_locks where not granted',
-  )
-  return Number(row?.count)
-}
+/** Processes that wait for a lock and hold one in this database: a view that is no snapshot of the transaction. */
+const waiting = sql`
+  select pid from pg_locks where not granted and pid in (
+    select l.pid from pg_locks l join pg_database d on d.oid = l.database where d.datname = current_database()
+  )`
