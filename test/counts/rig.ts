@@ -32,6 +32,8 @@ export interface Counted {
 export interface Load {
   readonly batches: number
   readonly requests: number
+  /** How many chunks of a stream the upstream writes at once. */
+  readonly together?: number
 }
 
 /**
@@ -43,7 +45,8 @@ export async function openCounted(
   isTraced = false,
 ): Promise<Counted> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-counts-'))
-  const upstream = await openUpstream()
+  const stream = new Stream()
+  const upstream = await openUpstream(stream)
   const port = await freePort()
   const routed = { auto_eligible: true, context_length: 100_000 }
   const models = [
@@ -85,10 +88,11 @@ export async function openCounted(
   }
   const send = async (path: string, body: object, times: number) => {
     const text = JSON.stringify(body)
-    for (let sent = 0; sent < times; sent++) await post(`${url}${path}`, text, agent)
+    for (let sent = 0; sent < times; sent++) await post(`${url}${path}`, text, agent, stream)
   }
   return {
-    async count(path, body, most, { batches, requests } = { batches: 600, requests: 100 }) {
+    async count(path, body, most, { batches, requests, together = 1 } = { batches: 600, requests: 100 }) {
+      stream.together = together
       let lowest: Counts = { bytes: Infinity, promises: Infinity }
       for (let done = 0; done < batches; done++) {
         await tell('start')
@@ -113,7 +117,7 @@ export async function openCounted(
   }
 }
 
-function post(url: string, text: string, agent: Agent): Promise<void> {
+function post(url: string, text: string, agent: Agent, stream: Stream): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${key}`,
@@ -121,7 +125,7 @@ function post(url: string, text: string, agent: Agent): Promise<void> {
       'content-length': Buffer.byteLength(text),
     }
     const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
-      answer.resume()
+      answer.on('data', (part: Buffer) => stream.arrived(part))
       answer.on('error', reject)
       answer.on('end', () => {
         if (answer.statusCode === 200) resolve()
@@ -137,14 +141,14 @@ const usage = { prompt_tokens: 400, completion_tokens: 20, total_tokens: 420 }
 const head = { id: 'chatcmpl-1', created: 1, model: 'plain' }
 
 /** Answers chat completions: whole, or as a stream of as many chunks as `max_tokens` says. Takes traces, too. */
-async function openUpstream(): Promise<{ readonly url: string; close(): Promise<void> }> {
+async function openUpstream(stream: Stream): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server: Server = createServer((asked, answer) => {
     const parts: Buffer[] = []
     asked.on('data', (part: Buffer) => parts.push(part))
     asked.on('end', () => {
       if (asked.url === '/v1/traces') return void answer.end()
       const body = JSON.parse(Buffer.concat(parts).toString()) as { stream?: boolean; max_tokens: number }
-      if (body.stream) streamed(answer, body.max_tokens)
+      if (body.stream) stream.answer(answer, body.max_tokens)
       else whole(answer)
     })
   })
@@ -171,17 +175,42 @@ function whole(answer: ServerResponse): void {
   answer.end(text)
 }
 
-function streamed(answer: ServerResponse, chunks: number): void {
-  const line = (more: object) => `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...more })}\n\n`
-  const chunk = line({ choices: [{ index: 0, delta: { content: ' word' }, finish_reason: null }] })
-  answer.writeHead(200, { 'content-type': 'text/event-stream' })
-  // Each chunk is a write of its own, after the one before has left.
-  const next = (left: number): void => {
-    if (left > 0) answer.write(chunk, () => setImmediate(next, left - 1))
-    else
-      answer.end(
-        `${line({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${line({ choices: [], usage })}data: [DONE]\n\n`,
-      )
+const line = (more: object) => `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...more })}\n\n`
+const word = ' word'
+const chunk = line({ choices: [{ index: 0, delta: { content: word }, finish_reason: null }] })
+const end = [
+  line({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+  line({ choices: [], usage }),
+  'data: [DONE]\n\n',
+].join('')
+
+/**
+ * An answer of which the next chunks leave when the client has those before. So the gateway reads each write apart,
+ * however fast the machine is: what a read costs is most of what a chunk costs.
+ */
+class Stream {
+  together = 1
+  #left = 0
+  #underway = 0
+  #answer: ServerResponse | undefined
+
+  answer(answer: ServerResponse, chunks: number): void {
+    this.#answer = answer
+    this.#left = chunks
+    answer.writeHead(200, { 'content-type': 'text/event-stream' })
+    this.#write()
   }
-  next(chunks)
+
+  arrived(part: Buffer): void {
+    if (this.#underway === 0) return
+    this.#underway -= part.toString('latin1').split(word).length - 1
+    if (this.#underway === 0) this.#write()
+  }
+
+  #write(): void {
+    this.#underway = Math.min(this.together, this.#left)
+    this.#left -= this.#underway
+    if (this.#underway > 0) this.#answer?.write(chunk.repeat(this.#underway))
+    else this.#answer?.end(end)
+  }
 }
