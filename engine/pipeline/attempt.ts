@@ -7,7 +7,7 @@ import type { SlotName } from '../spec/slots.ts'
 import { puts } from './bag.ts'
 import type { Bag, Put } from './bag.ts'
 import { FurtherTries } from './further-tries.ts'
-import type { TryRules, Waits } from './further-tries.ts'
+import type { NextTry, TryRules, Waits } from './further-tries.ts'
 import { usualFailures } from '../config/format.ts'
 import { milliseconds } from './options.ts'
 import type { RequestRetries, RetryBudget, RetryShare } from './retry-budget.ts'
@@ -68,10 +68,11 @@ export class Attempt {
   }
 }
 
-/** The tries of one exchange. */
+/** The tries of one exchange, which are those of its scope until they end. */
 export class Tries {
   readonly #attempt: Attempt
   readonly #scope: RunScope
+  readonly #around: RunScope['tries']
   readonly #candidates: readonly Candidate[]
   readonly #calls: RequestRetries
   /** In most exchanges the first try succeeds. */
@@ -82,6 +83,8 @@ export class Tries {
     const { over: from, retries } = attempt.options
     this.#attempt = attempt
     this.#scope = scope
+    this.#around = scope.tries
+    scope.tries = this
     this.#candidates = (slots[from as SlotName] ?? []) as readonly Candidate[]
     this.#calls = retries.request()
   }
@@ -104,11 +107,9 @@ export class Tries {
     return (this.#candidate = candidate)
   }
 
+  /** Whether another try would follow if this one failed with an error. */
   follows(error: GatewayError): boolean {
-    const scope = this.#scope
-    this.#further ??= new FurtherTries(this.#candidates, this.#calls, this.#attempt.rules)
-    const next = this.#further.following(error, scope.clock())
-    return next !== undefined && !over(scope) && scope.clock() + next.wait < scope.deadline
+    return begins(this.#more.following(error, this.#scope.clock()), this.#scope)
   }
 
   /** The candidate of the next try after one has failed. Rejects with the error of the attempt if there is none. */
@@ -117,9 +118,8 @@ export class Tries {
     if (this.#candidate === undefined) throw thrown
     try {
       const error = asGatewayError(thrown)
-      this.#further ??= new FurtherTries(this.#candidates, this.#calls, this.#attempt.rules)
       noteFailure(this.#scope, this.#candidate, error)
-      return (this.#candidate = await following(this.#further, error, this.#scope))
+      return (this.#candidate = await following(this.#more, error, this.#scope))
     } catch (last) {
       this.end()
       throw last
@@ -129,6 +129,11 @@ export class Tries {
   /** No further candidate is tried. */
   end(): void {
     this.#calls.end()
+    this.#scope.tries = this.#around
+  }
+
+  get #more(): FurtherTries {
+    return (this.#further ??= new FurtherTries(this.#candidates, this.#calls, this.#attempt.rules))
   }
 }
 
@@ -141,7 +146,7 @@ export class Tries {
  */
 export function attemptStep(attempt: Attempt, run: Step, otherwise?: Step): Step {
   return async (slots, scope) => {
-    const tries = (scope.tries = new Tries(attempt, slots, scope))
+    const tries = new Tries(attempt, slots, scope)
     try {
       let next = tries.first()
       for (;;) {
@@ -167,12 +172,16 @@ export function attemptStep(attempt: Attempt, run: Step, otherwise?: Step): Step
 /** The candidate to try after a failure, when it may be tried. Rejects when no try can help. */
 async function following(further: FurtherTries, error: GatewayError, scope: RunScope): Promise<Candidate> {
   const next = further.after(error, scope.clock())
-  // A try that could only begin after the deadline is not waited for.
-  if (next === undefined || over(scope) || scope.clock() + next.wait >= scope.deadline) throw further.error ?? error
+  if (!begins(next, scope)) throw further.error ?? error
   if (next.wait > 0) await pause(next.wait, scope)
   if (over(scope)) throw further.error ?? error
   scope.begin()
   return next.candidate
+}
+
+/** Whether a further try begins. One that could only begin after the deadline is not waited for. */
+function begins(next: NextTry | undefined, scope: RunScope): next is NextTry {
+  return next !== undefined && !over(scope) && scope.clock() + next.wait < scope.deadline
 }
 
 /** Whether an error matches one of the words in `on`. */

@@ -57,7 +57,7 @@ export class Trying implements Frame {
     this.around = frame
     this.at = given.at
     this.#given = given
-    this.#tries = scope.tries = new Tries(given.attempt, slots, scope)
+    this.#tries = new Tries(given.attempt, slots, scope)
     this.#slots = slots
     this.#outer = given.settles ? (scope.settlement ??= new Settlement(scope.id)) : undefined
   }

@@ -15,12 +15,16 @@ const same = (options: ErrorOptions = {}) => busy(options, 'overloaded')
 /** Tries candidates named by letters; each letter answers with its errors in turn, then serves. */
 async function ask(
   script: Record<string, GatewayError[]>,
-  { otherwise, ...options }: Partial<AttemptOptions> & { readonly otherwise?: Step } = {},
+  {
+    run: tried,
+    otherwise,
+    ...options
+  }: Partial<AttemptOptions> & { readonly run?: Step; readonly otherwise?: Step } = {},
   scope = new TestScope(),
 ) {
   const asked: string[] = []
   const left = new Map(Object.entries(script).map(([name, errors]) => [name, [...errors]]))
-  const run: Step = async (slots, { attempt }) => {
+  const asking: Step = async (slots, { attempt }) => {
     const name = String(slots.model?.model.name)
     asked.push(`${name}${attempt}`)
     if (slots.answer !== undefined) asked.push('saw a former try')
@@ -45,7 +49,7 @@ async function ask(
     gives: ['answer'],
     ...options,
   })
-  const step = attemptStep(attempt, run, otherwise)
+  const step = attemptStep(attempt, tried ?? asking, otherwise)
   const outcome = await Promise.try(async () => step(slots, scope)).then(
     () => 'served',
     (error: GatewayError) => error,
@@ -200,6 +204,28 @@ describe('attempt', () => {
     const error = same()
     expect(await ask({ a: [error] }, { budget })).to.include({ asked: 'a1', outcome: error })
     expect(await ask({ a: [same(), same()], b: [error] }, { budget })).to.include({ asked: 'a1 b2', outcome: error })
+  })
+
+  it('tells its steps whether another try would follow, and those around it nothing', async () => {
+    const scope = new TestScope()
+    const around = { follows: () => true }
+    scope.tries = around
+    const seen: unknown[] = []
+    const failing = (error: GatewayError): Step => {
+      return (_, { tries }) => {
+        seen.push(tries?.follows(error))
+        throw error
+      }
+    }
+    const beside: Step = (_, { tries }) => void seen.push(tries === around)
+    await ask({ a: [], b: [] }, { run: failing(busy()), tries: 2, otherwise: beside }, scope)
+    expect(seen.splice(0)).to.deep.equal([true, false, true])
+    await ask({ a: [] }, { run: (_, { tries }) => void seen.push(tries?.follows(busy())) }, scope)
+    beside({}, scope)
+    expect(seen.splice(0)).to.deep.equal([false, true])
+    scope.deadline = scope.clock()
+    await ask({ a: [], b: [] }, { run: failing(busy()) }, scope)
+    expect([...seen, scope.tries]).to.deep.equal([false, around])
   })
 
   it('says where there was nothing to try', async () => {

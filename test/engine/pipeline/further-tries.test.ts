@@ -15,14 +15,19 @@ const rules: TryRules = {
   where: ({ retry }) => retry,
 }
 
-/** Candidates by letters, each at a provider of its own; `after` tells who is next, and after which wait. */
+/**
+ * Candidates by letters, each at a provider of its own; `after` tells who is next, and after which wait. What is foreseen
+ * is what comes, and changes nothing.
+ */
 function line(names: string, random: () => number, others: Partial<TryRules> = {}) {
   const candidates = Array.from(names, (name) => ({ model: { name }, provider: { name } }) as unknown as Candidate)
   const calls = new RetryBudget().request()
   calls.call(candidates[0]!.provider.name)
   const tries = new FurtherTries(candidates, calls, { ...rules, ...others }, random)
   return (error: GatewayError, now = 0) => {
+    const foreseen = tries.following(error, now)
     const next = tries.after(error, now)
+    if (!error.tags.includes(passedOver)) expect(foreseen?.candidate).to.equal(next?.candidate)
     return next && `${next.candidate.model.name} ${next.wait}`
   }
 }

@@ -209,7 +209,7 @@ function stages(observed: Observed): AnyStage[] {
         },
       })
       const given = Object.fromEntries(provides.map((slot) => [slot, named(slot)]))
-      observed.note('runs', id, act, scope.attempt, shown(slots))
+      observed.note('runs', id, act, scope.attempt, scope.tries?.follows(busy()), shown(slots))
       observed.spend()
       const later = <T>(milliseconds: number, how: () => T) =>
         new Promise<T>((resolve, reject) => {
@@ -365,6 +365,7 @@ async function observe(generated: Generated): Promise<readonly unknown[]> {
       [...scope.notes],
       shown(slots),
       scope.attempt,
+      scope.tries,
       scope.deadline,
       scope.settlement,
     ]
