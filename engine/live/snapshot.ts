@@ -25,7 +25,6 @@ import { hostMaker } from './host-maker.ts'
 import type { HostParts } from './host-maker.ts'
 import { dispatcher } from './dispatch.ts'
 import type { Dispatching } from './dispatch.ts'
-import { loadConfiguration } from './load-configuration.ts'
 import type { Configuration } from '../records/configuration.ts'
 import type { ConfigurationOptions } from './load-configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
@@ -80,11 +79,6 @@ export interface SnapshotOptions extends ConfigurationOptions, HostParts, Pick<D
 
 /** A snapshot, or the findings that prevent one. */
 export type Loading = { readonly snapshot: Snapshot } | { readonly diagnostics: readonly Diagnostic[] }
-
-/** Loads, checks, builds and opens a configuration, or returns all findings. */
-export async function loadSnapshot(options: SnapshotOptions): Promise<Loading> {
-  return openSnapshot(await loadConfiguration(options), options)
-}
 
 /** Builds and opens a loaded configuration, or returns all findings. */
 export async function openSnapshot(configuration: Configuration, options: SnapshotOptions): Promise<Loading> {

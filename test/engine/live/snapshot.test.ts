@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { OpenServices } from '../../../engine/services/services.ts'
 import type { ServiceHost } from '../../../engine/spec/service-host.ts'
-import { loadSnapshot } from '../../../engine/live/snapshot.ts'
+import { loadConfiguration } from '../../../engine/live/load-configuration.ts'
+import { openSnapshot } from '../../../engine/live/snapshot.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
 import type { Bag } from '../../../engine/pipeline/bag.ts'
@@ -17,13 +18,14 @@ describe('snapshot', () => {
   })
   afterEach(() => gateway.folder.remove())
 
+  const load = async () => openSnapshot(await loadConfiguration(gateway.options), gateway.options)
   const good = async (): Promise<Snapshot> => {
-    const loading = await loadSnapshot(gateway.options)
+    const loading = await load()
     if ('diagnostics' in loading) throw new Error(loading.diagnostics.map(printDiagnostic).join('\n'))
     return loading.snapshot
   }
   const bad = async (): Promise<string[]> => {
-    const loading = await loadSnapshot(gateway.options)
+    const loading = await load()
     if ('snapshot' in loading) throw new Error('it was not refused')
     return loading.diagnostics.map(printDiagnostic)
   }
