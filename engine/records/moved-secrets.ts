@@ -43,8 +43,8 @@ export function refusalOfMove(change: Moving, { registry }: Configuration): Gate
 }
 
 /**
- * The patch of a section, in which the entries of a list keep the secrets that it leaves out: nobody is shown them, and a
- * list is replaced whole. Entries are told by their name. One that gets another address keeps none, and null takes one
+ * The patch of a section, in which entries of lists keep the secrets that they leave out: nobody is shown them, and a
+ * list is replaced whole. An entry is known by its name. One that gets another address keeps none. Null takes a secret
  * away.
  */
 export function withKeptSecrets(
@@ -53,29 +53,22 @@ export function withKeptSecrets(
   { registry }: Configuration,
 ): JsonObject {
   const fields = Object.entries(patch).map(([field, value = null]): [string, Json] => {
-    const old = before[field]
     const secrets = secretsOfSetting(name, field, registry.services) ?? []
     if (!Array.isArray(value) || secrets.length === 0) return [field, value]
-    const known = Array.isArray(old) ? (old as readonly Json[]) : []
-    return [field, (value as readonly Json[]).map((entry) => withoutNulls(withKept(entry, known, secrets), secrets))]
+    const old = before[field]
+    const known = Array.isArray(old) ? old.filter(isObject) : []
+    return [field, (value as readonly Json[]).map((entry) => withKept(entry, known, secrets))]
   })
   return Object.fromEntries(fields)
 }
 
-function withKept(entry: Json, old: readonly Json[], secrets: readonly string[]): Json {
+function withKept(entry: Json, known: readonly JsonObject[], secrets: readonly string[]): Json {
   if (!isObject(entry)) return entry
-  const before = old.filter(isObject).find(({ name }) => name !== undefined && name === entry['name'])
-  if (before === undefined) return entry
+  const before = known.find(({ name }) => name !== undefined && name === entry['name']) ?? {}
   const left = secrets.filter((field) => entry[field] === undefined && before[field] !== undefined)
   const after = { ...entry, ...Object.fromEntries(left.map((field) => [field, before[field] ?? null])) }
-  return isDeepStrictEqual(placesIn(after), placesIn(before)) ? after : entry
-}
-
-function withoutNulls(entry: Json, secrets: readonly string[]): Json {
-  if (!isObject(entry)) return entry
-  return Object.fromEntries(
-    Object.entries(entry).filter(([field, value]) => value !== null || !secrets.includes(field)),
-  )
+  const kept = isDeepStrictEqual(placesIn(after), placesIn(before)) ? after : entry
+  return Object.fromEntries(Object.entries(kept).filter(([field, value]) => value !== null || !secrets.includes(field)))
 }
 
 /** The refusal that names the secrets which a change keeps and does not contain; undefined: there are none. */
