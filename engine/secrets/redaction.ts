@@ -174,11 +174,12 @@ export function credentialsOf(address: string): readonly string[] {
 const PLAIN_PART = /^[a-z._-]{0,20}$/
 /** Words that end paths of webhooks. Whatever else stands at the end of one may be the name that nobody is to know. */
 const PLAIN_END =
-  /^(?:in|out|alert|api|bot|callback|channel|discord|endpoint|event|hook|incoming|integration|message|notification|notify|service|slack|sluice|trigger|web|webhook|workflow)s?$/
+  /^(?:in|out|alert|api|bot|callback|channel|endpoint|event|hook|incoming|integration|message|notification|notify|service|sluice|trigger|web|webhook|workflow)s?$/
 
 /**
  * What is secret in an address that is itself a secret, such as that of a webhook: its credentials, and the parts of its
- * path but for plain words, of which its last part must be a common one or short. Its host may stand in any text. Undefined: it is no address of HTTP.
+ * path. Plain words are not, but the last part must be a common word or a short one. The host may stand in any text.
+ * Undefined: it is no address of HTTP.
  */
 export function secretsOfAddress(text: string): readonly string[] | undefined {
   const url = /^https?:/i.test(text) ? URL.parse(text) : null

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import { registry } from './registry.ts'
-import { literalsOf, sourcesOf } from './sources.ts'
+import { literalsOf, regexesOf, sourcesOf } from './sources.ts'
 
 /** Words of vendors, their products and their models, wherever in a text they stand. */
 const vendors =
   'anthropic|azure|bedrock|cohere|deepseek|fireworks|gemini|google|groq|huggingface|mistral|nvidia|ollama|openai|' +
-  'openrouter|perplexity|qwen|sambanova|vertex|vllm|xai|claude|gpt|grok|haiku|llama|opus|sonnet|chatcmpl|o200k|cl100k'
+  'openrouter|perplexity|qwen|sambanova|vertex|vllm|xai|claude|gpt|grok|haiku|llama|opus|sonnet|chatcmpl|o200k|cl100k|' +
+  'discord|slack'
 const vendorWord = new RegExp(`(?<![a-z])(${vendors})(?![a-z])`, 'i')
 
 /** Presets of provider types: the words of their `preset` fields. */
@@ -30,17 +31,17 @@ describe('the engine', () => {
   })
 
   it('would be caught if it did', () => {
-    const text = ['// openai', "const a = 'openai'", "const b = `gpt-${c ?? 'claude'}`", 'const d = "vertexes"'].join(
-      '\n',
+    const lines = ['// openai', "const a = 'openai'", "const b = `gpt-${c ?? 'claude'}`", 'const d = "vertexes"']
+    const file = { path: 'x.ts', text: [...lines, 'const e = /api|slack/'].join('\n') }
+    expect(found([file], (text) => vendorWord.test(text))).to.deep.equal(
+      ['openai', 'gpt-', 'claude', 'api|slack'].map((text) => `x.ts: ${text}`),
     )
-    const file = { path: 'x.ts', text }
-    expect(found([file], (text) => vendorWord.test(text))).to.deep.equal(['x.ts: openai', 'x.ts: gpt-', 'x.ts: claude'])
   })
 })
 
 function found(files: Awaited<ReturnType<typeof sourcesOf>>, forbids: (text: string) => boolean): string[] {
   return files.flatMap((file) =>
-    literalsOf(file)
+    [...literalsOf(file), ...regexesOf(file).map(({ source }) => source)]
       .filter(forbids)
       .map((text) => `${file.path}: ${text}`),
   )
