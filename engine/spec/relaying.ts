@@ -82,9 +82,6 @@ export interface Relaying {
    * @param last the latest frame that was relayed
    */
   close?(asked: Asked, last?: Frame): readonly Frame[]
-  /**
-   * Instead of `fail` and `close`: keeps one relayed stream valid. For protocols with strict rules for the order of
-   * events.
-   */
+  /** Instead of `fail` and `close`: keeps a relayed stream valid where a protocol fixes the order of its events. */
   keeper?(asked: Asked): StreamKeeper
 }
