@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { VirtualKeys } from './bifrost-keys.ts'
-import { Draft, freeName, variableNamed, meantVariable } from './draft.ts'
+import { Draft, freeName, variableNamed } from './draft.ts'
 import { providerFor, reserve, tellNames, vendorNamed } from './foreign.ts'
 import type { Connection } from './foreign.ts'
 import { readHeaders } from './headers.ts'
 import type { TakenKey } from './keys.ts'
 import { serverAddress } from './litellm-mcp.ts'
 import { Report } from './report.ts'
-import { at, flagOf, isEmpty, itemsOf, leavesOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
+import { at, flagOf, isEmpty, itemsOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
 import type { Node } from './tree.ts'
 import { upstreamName } from './vendors.ts'
 
@@ -71,10 +71,7 @@ class BifrostReader {
   }
 
   read(): void {
-    reserve(
-      this.draft,
-      leavesOf(this.#root).flatMap(({ text }) => bifrostVariable(text) ?? meantVariable(text) ?? []),
-    )
+    reserve(this.draft, [this.#root])
     for (const [name, provider] of membersOf(at(this.#root, 'providers'))) this.#readProvider(name, provider)
     for (const model of this.draft.models.values()) {
       if (model.places.length > 1) this.#isWeighted = true

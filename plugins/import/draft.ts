@@ -95,6 +95,11 @@ export class Draft {
     this.#report = report
   }
 
+  /** The variable that a text stands for, or is meant to; undefined: it is a text. */
+  variableIn(text: string): string | undefined {
+    return this.#variableOf(text) ?? meantVariable(text)
+  }
+
   /** A variable, for a file of the gateway. */
   variable(name: string): string {
     this.variables.add(name)

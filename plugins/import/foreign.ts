@@ -1,5 +1,5 @@
 import type { Json } from '../../engine/index.ts'
-import { escaped, variableNamed, ownVariables } from './draft.ts'
+import { escaped, ownVariables, variableNamed } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import type { Report } from './report.ts'
 import { isSecretAddress } from './secrets.ts'
@@ -121,8 +121,9 @@ function addressOf(vendor: string, given: string): string {
 }
 
 /** Keeps variables that files name from secrets, and usual ones of vendors whose keys are not in the files. */
-export function reserve(draft: Draft, names: Iterable<string>): void {
-  for (const name of [...ownVariables, ...names]) draft.reserved.add(name)
+export function reserve(draft: Draft, files: readonly Node[], usual: Iterable<string> = []): void {
+  const named = files.flatMap(leavesOf).flatMap(({ text }) => draft.variableIn(text) ?? [])
+  for (const name of [...ownVariables, ...named, ...usual]) draft.reserved.add(name)
 }
 
 /** Tells of variables whose names the gateway cannot read. */

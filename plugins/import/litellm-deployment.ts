@@ -78,32 +78,45 @@ interface Needed {
   readonly report: Report
   /** Whether a value was sealed, and could not be opened. */
   readonly isUnopened: (node: Node) => boolean
-  /** The value of a variable during the import; undefined: it has none. */
-  readonly valueOf: (variable: string) => string | undefined
+  readonly valueOf: ValueOf
+}
+
+/** The value of a variable during the import; undefined: it has none. */
+export type ValueOf = (variable: string) => string | undefined
+
+/** The name of a model, where it is given, and the variable in which it stands. */
+interface NamedModel {
+  readonly node: Node
+  readonly name: string
+  readonly variable?: string
+}
+
+/** The model that a deployment names, or why it names none. */
+export function modelIn(node: Node | undefined, valueOf: ValueOf): NamedModel | { readonly lost: string } {
+  const given = textOf(node)
+  if (node === undefined || given === undefined) return { lost: 'it names no model: litellm_params.model' }
+  const variable = litellmVariable(given)
+  if (variable === undefined) return { node, name: given }
+  const stands = `the name of its model stands in ${variable}`
+  // Nobody names a model in the variable of a secret.
+  if (isSecretVariable(variable)) return { lost: `${stands}, which is named like a secret; write the name there` }
+  const name = valueOf(variable)
+  if (name === undefined) return { lost: `${stands}; set the variable for the import, or write the name` }
+  if (!isModelName(name)) return { lost: `${stands}, whose value looks like a secret; write the name there` }
+  return { node, name, variable }
 }
 
 /** Reads `litellm_params` of a deployment. Undefined: it is lost, and the report says why. */
 export function readDeployment(entry: Node, parameters: Parameters, needed: Needed): Deployment | undefined {
   const { report, valueOf } = needed
-  const model = parameters.get('model')
-  const given = textOf(model)
-  const variable = given === undefined ? undefined : litellmVariable(given)
-  // Nobody names a model in the variable of a secret.
-  const isSecret = variable !== undefined && isSecretVariable(variable)
-  const name = variable === undefined ? given : isSecret ? undefined : valueOf(variable)
+  const model = modelIn(parameters.get('model'), valueOf)
   const lose = (why: string) => {
     report.lost(entry, why, 'client')
     return undefined
   }
-  const stands = `the name of its model stands in ${variable}`
-  if (isSecret) return lose(`${stands}, which is named like a secret; write the name there`)
-  if (variable !== undefined && name !== undefined && !isModelName(name))
-    return lose(`${stands}, whose value looks like a secret; write the name there`)
-  if (name === undefined && variable !== undefined)
-    return lose(`${stands}; set the variable for the import, or write the name`)
-  if (model === undefined || name === undefined) return lose('it names no model: litellm_params.model')
+  if ('lost' in model) return lose(model.lost)
   const custom = textOf(parameters.get('custom_llm_provider'))
-  const found = vendorOf(name, custom)
+  const found = vendorOf(model.name, custom)
   const vendor = vendors.get(found.vendor)
   if (vendor === undefined) return lose(unspokenBecause(found.vendor) ?? '')
   const { upstream, region } = upstreamName(found)
@@ -111,13 +124,10 @@ export function readDeployment(entry: Node, parameters: Parameters, needed: Need
   if (upstream === '' || /\s/.test(upstream)) return lose('the name of a model at its vendor has no spaces')
   const reader = new ProviderReader(found.vendor, vendor, parameters, needed)
   const provider = reader.read(region)
-  const written = variable && `the value that ${variable} had during the import is written`
-  if (written !== undefined) report.changed(model, written, 'models[].upstream_model')
-  else if (vendor.advice === undefined) report.mapped(model, 'models[].upstream_model')
-  if (vendor.advice !== undefined) {
-    const advice = written === undefined ? vendor.advice : `${written}; ${vendor.advice}`
-    report.changed(model, advice, 'models[].upstream_model', 'client')
-  }
+  const written = model.variable && `the value that ${model.variable} had during the import is written`
+  const advice = [written, vendor.advice].filter((one) => one !== undefined).join('; ')
+  if (advice === '') report.mapped(model.node, 'models[].upstream_model')
+  else report.changed(model.node, advice, 'models[].upstream_model', vendor.advice === undefined ? undefined : 'client')
   const customNode = parameters.get('custom_llm_provider')
   if (customNode) report.mapped(customNode, 'models[].provider')
   const prices = new PriceList()

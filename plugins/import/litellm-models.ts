@@ -3,7 +3,7 @@ import { isPattern } from '../../engine/kit.ts'
 import { escaped, freeName } from './draft.ts'
 import type { Draft, DraftModel, DraftPlace } from './draft.ts'
 import { addPrice, noLimits, readDeployment, readPrice, textsIn } from './litellm-deployment.ts'
-import type { Deployment } from './litellm-deployment.ts'
+import type { Deployment, ValueOf } from './litellm-deployment.ts'
 import { PriceList, isPrice } from './pricing.ts'
 import type { Report } from './report.ts'
 import { at, flagOf, isEmpty, itemsOf, membersOf, numberOf, textOf } from './tree.ts'
@@ -59,11 +59,10 @@ export class LitellmModels {
   readonly #prices = new Map<string, PriceList>()
   /** Where the facts of models stand, by their names and fields. */
   readonly #facts = new Map<string, Node>()
-  readonly #valueOf: (variable: string) => string | undefined
+  readonly #valueOf: ValueOf
   #isUnopened: IsUnopened = () => false
 
-  /** @param valueOf the value of a variable during the import; undefined: it has none */
-  constructor(draft: Draft, report: Report, valueOf: (variable: string) => string | undefined) {
+  constructor(draft: Draft, report: Report, valueOf: ValueOf) {
     this.#draft = draft
     this.#report = report
     this.#valueOf = valueOf

@@ -1,6 +1,8 @@
 import { dirname, relative, resolve } from 'node:path'
-import { Draft, hasVariable, litellmShape, litellmVariable, meantVariable, ownVariables } from './draft.ts'
-import { tellNames } from './foreign.ts'
+import { Draft, hasVariable, litellmShape, litellmVariable, meantVariable } from './draft.ts'
+import { reserve, tellNames } from './foreign.ts'
+import { modelIn } from './litellm-deployment.ts'
+import type { ValueOf } from './litellm-deployment.ts'
 import { readGuards } from './litellm-guards.ts'
 import { readMcpServers } from './litellm-mcp.ts'
 import { LitellmModels } from './litellm-models.ts'
@@ -40,7 +42,7 @@ export function isSection(path: string): boolean {
 export async function readLitellm(file: string | undefined, options: LitellmOptions): Promise<ReadLitellm> {
   const report = new Report()
   const draft = new Draft(litellmVariable, report)
-  const valueOf = (variable: string) => draft.environment.get(variable) ?? (options.environment[variable] || undefined)
+  const valueOf: ValueOf = (variable) => draft.environment.get(variable) ?? (options.environment[variable] || undefined)
   const models = new LitellmModels(draft, report, valueOf)
   const reading = { draft, report, models }
   if (file === undefined) {
@@ -119,30 +121,25 @@ function merged(roots: readonly Node[], report: Report): ReadonlyMap<string, rea
   return sections
 }
 
-/** Keeps variables that the files name, and the usual ones of vendors whose key is not in the files, from secrets. */
+/** Keeps variables that the files name or set, and the usual ones of their deployments, from secrets. */
 function reserveNames(
   roots: readonly Node[],
   sections: ReadonlyMap<string, readonly Node[]>,
   draft: Draft,
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): void {
-  for (const leaf of roots.flatMap(leavesOf)) {
-    const variable = litellmVariable(leaf.text) ?? meantVariable(leaf.text)
-    if (variable !== undefined) draft.reserved.add(variable)
-  }
-  for (const section of sections.get('environment_variables') ?? [])
-    for (const [name] of membersOf(section)) draft.reserved.add(name)
-  for (const entry of (sections.get('model_list') ?? []).flatMap(itemsOf)) {
-    const parameters = at(entry, 'litellm_params')
-    const model = textOf(at(parameters, 'model')) ?? ''
-    const written = litellmVariable(model)
-    const name = written === undefined ? model : (valueOf(written) ?? '')
-    const { vendor } = vendorOf(name, textOf(at(parameters, 'custom_llm_provider')))
-    const variable = vendors.get(vendor)?.variable
-    const hasKey = ['api_key', 'litellm_credential_name'].some((name) => textOf(at(parameters, name)) !== undefined)
-    if (variable !== undefined && !hasKey && unspokenBecause(vendor) === undefined) draft.reserved.add(variable)
-  }
-  for (const name of ownVariables) draft.reserved.add(name)
+  const set = (sections.get('environment_variables') ?? []).flatMap(membersOf).map(([name]) => name)
+  const deployments = (sections.get('model_list') ?? []).flatMap(itemsOf)
+  const usual = deployments.flatMap((entry) => usualVariable(at(entry, 'litellm_params'), valueOf) ?? [])
+  reserve(draft, roots, [...set, ...usual])
+}
+
+/** The usual variable of the vendor of a deployment whose key is not in the files. */
+function usualVariable(parameters: Node | undefined, valueOf: ValueOf): string | undefined {
+  const found = modelIn(at(parameters, 'model'), valueOf)
+  const { vendor } = vendorOf('name' in found ? found.name : '', textOf(at(parameters, 'custom_llm_provider')))
+  const hasKey = ['api_key', 'litellm_credential_name'].some((name) => textOf(at(parameters, name)) !== undefined)
+  return hasKey || unspokenBecause(vendor) !== undefined ? undefined : vendors.get(vendor)?.variable
 }
 
 /** `environment_variables`, which go into `.env`. */

@@ -1,12 +1,12 @@
 import type { Json } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
-import { Draft, meantVariable } from './draft.ts'
+import { Draft } from './draft.ts'
 import type { DraftPlace } from './draft.ts'
 import { member, providerFor, reserve, snakeCase, vendorNamed } from './foreign.ts'
 import { isHeaderText } from './headers.ts'
 import { Report } from './report.ts'
 import { isSecretName } from './secrets.ts'
-import { isEmpty, itemsOf, leavesOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
+import { isEmpty, itemsOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
 import type { Node } from './tree.ts'
 import { upstreamName, vendors } from './vendors.ts'
 
@@ -68,10 +68,7 @@ class PortkeyReader {
   }
 
   read(): void {
-    const placeholders = leavesOf(this.#root).flatMap(
-      ({ text }) => placeholder.exec(text)?.[1] ?? meantVariable(text) ?? [],
-    )
-    reserve(this.draft, [...variablesOf(this.#root), ...placeholders])
+    reserve(this.draft, [this.#root], variablesOf(this.#root))
     this.#readRetry(member(this.#root, 'retry'))
     this.#readNode('*', this.#root)
     if (this.#isWeighted) this.draft.set('provider_selection.strategy', 'weighted')
