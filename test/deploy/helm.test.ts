@@ -239,42 +239,40 @@ describe('helm', function () {
       expect(said, stderr).to.have.members(sentences)
     })
 
-  const password = 'has a password, which everybody who reads Pods would see'
-  for (const url of [
-    'postgres://user:p@ss@host/db',
-    'postgres://user:p/w?d#1@host/db',
-    'postgres://user@server:word@host/db',
-    'postgresql://user:12345@host:5432/db',
-    'postgres://user:p%40%3Ass@host/db',
-    'postgres://host/db?user=u&password=word',
-    'postgres://user@host:5432/db?sslPassword=word',
-    'postgres://user:${word}@host/db',
-    'postgres://user:$$(PGPASSWORD)@host/db',
-    'postgres://user:$(PGPASSWORD)word@host/db',
-    'postgres://user:$(PGPASSWORD)@word@host/db',
-    'postgres://host/db?password=$(PGPASSWORD)word',
-    'postgres://[a:b]@host/db',
-    'postgres://host/db?page_token=a&access_token=b',
-  ])
-    it(`refuses the password in ${url}`, () => {
-      expect(render(newest, '--set-json', `database.url=${JSON.stringify(url)}`).stderr).to.include(
-        `database.url ${password}`,
-      )
-      const env = JSON.stringify([{ name: 'OTHER_URL', value: url }])
-      expect(render(newest, '--set-json', `env=${env}`).stderr).to.include('env has OTHER_URL with a password')
-    })
-
-  for (const url of [
-    'redis://:secret@host',
-    'rediss://:secret@host:6379/0',
-    'rediss://user:s@host',
-    'redis://host?password=s',
-  ])
-    it(`refuses the password in ${url}`, () => {
-      expect(render(newest, '--set-json', `keyValue.url=${JSON.stringify(url)}`).stderr).to.include(
-        `keyValue.url ${password}`,
-      )
-    })
+  /** Addresses, by the value in which they stand. */
+  const secret: Readonly<Record<string, readonly string[]>> = {
+    'database.url': [
+      'postgres://user:p@ss@host/db',
+      'postgres://user:p/w?d#1@host/db',
+      'postgres://user@server:word@host/db',
+      'postgresql://user:12345@host:5432/db',
+      'postgres://user:p%40%3Ass@host/db',
+      'postgres://host/db?user=u&password=word',
+      'postgres://user@host:5432/db?sslPassword=word',
+      'postgres://user:${word}@host/db',
+      'postgres://user:$$(PGPASSWORD)@host/db',
+      'postgres://user:$(PGPASSWORD)word@host/db',
+      'postgres://user:$(PGPASSWORD)@word@host/db',
+      'postgres://host/db?password=$(PGPASSWORD)word',
+      'postgres://[a:b]@host/db',
+      'postgres://host/db?page_token=a&access_token=b',
+    ],
+    'keyValue.url': [
+      'redis://:secret@host',
+      'rediss://:secret@host:6379/0',
+      'rediss://user:s@host',
+      'redis://host?password=s',
+    ],
+  }
+  for (const [place, urls] of Object.entries(secret))
+    for (const url of urls)
+      it(`refuses the password in ${url}`, () => {
+        const env = JSON.stringify([{ name: 'OTHER_URL', value: url }])
+        const given = ['--set-json', `${place}=${JSON.stringify(url)}`, '--set-json', `env=${env}`]
+        const { stderr } = render(newest, ...given)
+        expect(stderr).to.include(`${place} has a password, which everybody who reads Pods would see`)
+        expect(stderr).to.include('env has OTHER_URL with a password, which everybody who reads Pods would see')
+      })
 
   it('takes addresses without a password', () => {
     const urls = {
