@@ -1,15 +1,17 @@
 {{/*
-"yes" if an address has a password: behind the name of a user, which may be empty or have "@", or in the query. What
-follows a colon is a port if it is digits that "/", "?", "#" or the end follows. Out of question are hosts in brackets, a
-password that is wholly $(NAME), which Kubernetes puts in, and tokens of pages.
+"yes" if an address has a password, after the name of a user, which may be empty or have "@", or in the query. Digits
+after a colon are a port where "/", "?", "#" or the end follows. What is no password is taken out first: a host in
+brackets, a reference $(NAME) alone, in whose place Kubernetes puts a value, and tokens of pages.
 */}}
 {{- define "sluice.password" -}}
-{{- $given := regexReplaceAll "^(\\s*[A-Za-z][A-Za-z0-9+.-]*://([^/?#:\\s@]*(:\\$\\([A-Za-z_][A-Za-z0-9_.-]*\\))?@)?)\\[[0-9A-Fa-f:.]+\\]([:/?#]|$)" . "${1}host${4}" }}
-{{- $given = regexReplaceAll "^(\\s*[A-Za-z][A-Za-z0-9+.-]*://[^/?#:\\s@]*:)\\$\\([A-Za-z_][A-Za-z0-9_.-]*\\)@([^/?#@]*([/?#].*)?)$" $given "${1}@${2}" }}
-{{- $given = regexReplaceAll "=\\$\\([A-Za-z_][A-Za-z0-9_.-]*\\)(&|;|\\s|$)" $given "=${1}" }}
+{{- $scheme := "^\\s*[A-Za-z][A-Za-z0-9+.-]*://" }}
+{{- $reference := "\\$\\([A-Za-z_][A-Za-z0-9_.-]*\\)" }}
+{{- $given := regexReplaceAll (printf "(%s([^/?#:\\s@]*(:%s)?@)?)\\[[0-9A-Fa-f:.]+\\]([:/?#]|$)" $scheme $reference) . "${1}host${4}" }}
+{{- $given = regexReplaceAll (printf "(%s[^/?#:\\s@]*:)%s@([^/?#@]*([/?#].*)?)$" $scheme $reference) $given "${1}@${2}" }}
+{{- $given = regexReplaceAll (printf "=%s(&|;|\\s|$)" $reference) $given "=${1}" }}
 {{- $given = regexReplaceAll "(?i)([?&;])[a-z0-9_.-]*(page|next|continuation|cursor|sync)[_.-]?token=[^&;\\s]*" $given "${1}" }}
-{{- $user := "^\\s*[A-Za-z][A-Za-z0-9+.-]*://[^/?#:\\s]*:([0-9]*[^0-9/?#@\\s][^@]*|[0-9]+|[/?#][^@]*)@" }}
-{{- $query := "(?i)^\\s*[a-z][a-z0-9+.-]*://.*[?&;][a-z0-9_.-]*(password|passwd|passphrase|pass|pwd|secret|token)=[^&;\\s]" }}
+{{- $user := printf "%s[^/?#:\\s]*:([0-9]*[^0-9/?#@\\s][^@]*|[0-9]+|[/?#][^@]*)@" $scheme }}
+{{- $query := printf "(?i)%s.*[?&;][a-z0-9_.-]*(password|passwd|passphrase|pass|pwd|secret|token)=[^&;\\s]" $scheme }}
 {{- if or (regexMatch $user $given) (regexMatch $query $given) }}yes{{ end }}
 {{- end }}
 
