@@ -118,8 +118,8 @@ export interface Envelope {
 }
 
 /**
- * A completion of a request: another body; another neutral form, printed into the body on demand; what puts files into
- * the neutral form, also of a body that is rewritten later, which keeps referring to them; or only facts.
+ * A completion of a request: another body; another neutral form, printed into the body on demand; a function that puts
+ * files into the neutral form, also of a later body, while bodies keep their addresses; or only facts.
  */
 export type Completion =
   | { readonly body: JsonObject; readonly heldBy?: string; readonly missing?: GatewayError }

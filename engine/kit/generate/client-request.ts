@@ -97,16 +97,17 @@ export class ClientRequest implements Envelope {
   }
 
   neutral<O extends Operation>(operation: O): RequestOf<O> {
-    if (operation !== this.operation || !this.#codec.request)
+    const { request } = this.#codec
+    if (operation !== this.operation || !request)
       throw new GatewayError('invalid_request_error', {
         model: this.model,
         reason: `its provider does not speak ${this.protocol}`,
       })
-    const parse = () => {
-      const parsed: unknown = this.#codec.request?.parse(this.body)
-      return this.#inlined ? this.#inlined(parsed as GenerateRequest) : parsed
+    if (this.#neutral === undefined) {
+      const parsed: unknown = request.parse(this.body)
+      this.#neutral = this.#inlined ? this.#inlined(parsed as GenerateRequest) : parsed
     }
-    return (this.#neutral ??= parse()) as RequestOf<O>
+    return this.#neutral as RequestOf<O>
   }
 
   with(change: Completion): Envelope {
