@@ -113,6 +113,7 @@ describe('the HTTP edge', () => {
           ),
           431,
         ],
+        [`${request('POST /things', ['transfer-encoding: chunked'])}2;${'x'.repeat(32 * 1024)}`, 413],
         [request('GET /things', ['expect: the-unexpected', 'connection: close']), 417],
         [request('GET /nowhere', ['connection: close']), 404],
       ]
