@@ -82,8 +82,8 @@ export interface OpenService<S, V, W> {
   admit?(change: RecordChanged, next: RecordLookup): void | Promise<void>
   /**
    * Stores its own record of a change of a stored record, within the same transaction. If it throws or takes longer
-   * than 5 seconds, the change is rolled back and its client gets the `GatewayError`, otherwise a 503. It must use `transaction` for all queries:
-   * any other query would wait for the end of the transaction.
+   * than 5 seconds, the change is rolled back, and its client gets the `GatewayError` that was thrown, otherwise a 503.
+   * All its queries must use `transaction`: any other query would wait for the end of the transaction.
    */
   witness?(transaction: TableQueries, change: RecordChanged, by: Requester | undefined): Promise<void>
   /** Somebody was refused a change, who gets the error when this is done. */
