@@ -118,6 +118,12 @@ export class Draft {
     return this.#variableOf(textOf(node) ?? '') !== undefined
   }
 
+  /** Whether a value may be the key of a provider, which has no spaces. A variable may, however it is written. */
+  isKey(node: Node): boolean {
+    const given = textOf(node) ?? ''
+    return this.variableIn(given) !== undefined || /^[\x21-\x7e]+$/.test(given)
+  }
+
   /** A secret as a variable. One that stands in the file gets a variable of this name, or the next free one. */
   secret(node: Node, wanted: string): string {
     const given = textOf(node) ?? ''

@@ -86,7 +86,7 @@ export function providerFor(
       for (const [field, node] of Object.entries(secrets))
         record[field] = node ? draft.secret(node, `${vendor}_${field}`) : draft.variable(`AWS_${field.toUpperCase()}`)
     if (given.sessionToken) record['session_token'] = draft.secret(given.sessionToken, `${vendor}_session_token`)
-  } else if (given.key && !draft.isVariable(given.key) && !/^[\x21-\x7e]+$/.test(given.key.text)) {
+  } else if (given.key && !draft.isKey(given.key)) {
     record['api_key'] = draft.unset(`${vendor}_api_key`)
     report.changed(given.key, 'is no key, which has no spaces: set its variable', 'providers[]')
   } else if (given.key) record['api_key'] = draft.secret(given.key, `${vendor}_api_key`)

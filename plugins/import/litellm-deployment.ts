@@ -1,6 +1,6 @@
 import type { Json } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
-import { escaped, litellmVariable, meantVariable } from './draft.ts'
+import { escaped, litellmVariable } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import { isHeaderText, readHeaders } from './headers.ts'
 import { PriceList, isPrice, priceIn, pricePlace } from './pricing.ts'
@@ -49,13 +49,6 @@ const lostParameters: Readonly<Record<string, string>> = {
   cache_control_injection_points: 'request_policy.prompt_caching marks what vendors may cache',
   guardrails: 'name the guards of the model: models[].guards',
   ssl_verify: 'certificates are always verified; NODE_EXTRA_CA_CERTS adds an authority',
-}
-
-/** What a key of a provider may hold. */
-const keyText = /^[\x21-\x7e]+$/
-
-function isKey(text: string): boolean {
-  return keyText.test(text) || meantVariable(text) !== undefined
 }
 
 /** The name of a variable. */
@@ -252,7 +245,7 @@ class ProviderReader {
     const token = this.#vendor.type === 'azure' ? this.#given('azure_ad_token') : undefined
     const node = token ?? this.#given('api_key')
     const { variable } = this.#vendor
-    if (node && !this.#draft.isVariable(node) && !isKey(textOf(node) ?? '')) {
+    if (node && !this.#draft.isKey(node)) {
       this.#record['api_key'] = this.#draft.unset(this.#word('api_key'))
       return this.#report.changed(node, `is no key, which has no spaces: set ${bare(this.#record['api_key'])}`)
     }
@@ -290,9 +283,8 @@ class ProviderReader {
       const isRegion = field === 'region'
       if (isKeyed && !isRegion) continue
       if (node) {
-        const text = textOf(node) ?? ''
-        const fits = isRegion ? /^[a-z0-9-]+$/.test(text) : isKey(text)
-        if (!fits && !this.#draft.isVariable(node)) {
+        const mayBeRegion = this.#draft.isVariable(node) || /^[a-z0-9-]+$/.test(textOf(node) ?? '')
+        if (isRegion ? !mayBeRegion : !this.#draft.isKey(node)) {
           this.#record[field] = isRegion ? this.#draft.variable(variable) : this.#draft.unset(this.#word(field))
           this.#report.changed(node, `is none: set ${bare(this.#record[field])}`, `providers[].${field}`)
           continue

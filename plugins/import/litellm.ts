@@ -195,7 +195,7 @@ function readMasterKey(node: Node, asKey: boolean, { draft, report }: Reading): 
       'it has a variable in it, which is not put in: make a key with "sluice key create"',
       'client',
     )
-  if (!draft.isVariable(node) && meant === undefined && !/^[\x21-\x7e]{8,256}$/.test(text))
+  if (draft.variableIn(text) === undefined && !/^[\x21-\x7e]{8,256}$/.test(text))
     return report.lost(
       node,
       'an API key has 8 to 256 characters without spaces: make one with "sluice key create"',

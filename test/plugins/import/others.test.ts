@@ -49,6 +49,14 @@ describe('plugins/import: portkey and bifrost', () => {
         expect([checked.status, ...checked.error]).to.deep.equal([0])
       })
 
+  it('takes a key that is written as a variable of a shell, with words beside it, for that variable', async () => {
+    await here.write('shell.json', '{ "provider": "openai", "api_key": "${GIVEN_KEY:?must be set}" }')
+    const { out } = await here.run('import', 'portkey', 'shell.json', '--out', 'new', '--json')
+    expect(await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')).to.include('api_key: ${GIVEN_KEY}')
+    const { items } = JSON.parse(out.join('\n')) as ShownReport
+    expect(items.find(({ path }) => path === 'api_key')?.advice).to.equal('stands for a variable here: set GIVEN_KEY')
+  })
+
   it('tries the targets of a fallback in their order, with the names that they say', async () => {
     await imported('portkey', 'fallback')
     const gateway = await startImported(folder())
