@@ -283,7 +283,7 @@ function stages(observed: Observed): AnyStage[] {
             return end === 'hangs' ? new Promise(() => undefined) : undefined
           }
           settle(work)
-          // Also when it is late.
+          // Also when it is late. The clock is mocked: nobody waits for it.
           if (end === 'settles later') setTimeout(() => settle(work), 260)
           return act(slots, scope)
         }
