@@ -33,6 +33,20 @@ const lostMetadata: readonly (readonly [field: string, advice: string, weight?: 
   ['logging', 'keys have no callbacks of their own'],
 ]
 
+/** Columns of a team or a project with what its keys may use together. */
+const limitsOfGroups = [
+  'max_budget',
+  'soft_budget',
+  'model_max_budget',
+  'budget_limits',
+  'budget_id',
+  'rpm_limit',
+  'tpm_limit',
+  'max_parallel_requests',
+  'model_rpm_limit',
+  'model_tpm_limit',
+] as const
+
 const hashShape = /^[0-9a-f]{64}$/
 /** The team of the sessions of LiteLLM's own pages. */
 const ownTeam = 'litellm-dashboard'
@@ -82,8 +96,13 @@ export class LitellmKeys {
       return undefined
     }
     this.#names.add(name)
-    for (const [column, advice, weight] of lostColumns)
+    const shared = this.#limitsRow(row) ?? {}
+    const ofShared = `LiteLLM_BudgetTable[${textIn(row, 'budget_id') ?? ''}]`
+    for (const [column, advice, weight] of lostColumns) {
       if (isSaid(row, column)) report.lost(place(column), advice, weight)
+      if (isSaid(shared, column))
+        report.lost({ file: 'database', line: 0, path: `${ofShared}.${column}` }, advice, weight)
+    }
     for (const [field, advice, weight] of lostMetadata)
       if (isSaid(objectIn(row, 'metadata'), field)) report.lost(place(`metadata.${field}`), advice, weight)
     const models = this.#models(row, place)
@@ -121,8 +140,17 @@ export class LitellmKeys {
     const { ProjectTable: projects, UserTable: users, OrganizationTable: organizations } = this.#rows
     const { BudgetTable: budgets, TeamMembership: memberships } = this.#rows
     const team = this.#team(row)
-    const ofTeam = this.#listed(textsIn(team, 'models'), undefined, place('team_id'))
-    const own = this.#listed(textsIn(row, 'models'), ofTeam, place('models'))
+    const ofTeam = this.#listed(textsIn(team, 'models'), place('team_id'))
+    const listed = textsIn(row, 'models')
+    const asTeam = listed.includes('all-team-models')
+    if (asTeam && team === undefined)
+      this.#reading.report.changed(
+        place('models'),
+        'it belongs to no team, so all-team-models are none',
+        'api_keys',
+        'client',
+      )
+    const own = asTeam && team ? ofTeam : this.#listed(listed, place('models'))
     const find = (rows: readonly Row[], column: string, from = row) => {
       const id = textIn(from, column)
       return id === undefined ? undefined : rows.find((one) => one[column] === id)
@@ -139,23 +167,18 @@ export class LitellmKeys {
       ),
     ]
     return further.reduce<Allowed>(
-      (allowed, list) => narrower(allowed, this.#listed(list, undefined, place('models'))),
+      (allowed, list) => narrower(allowed, this.#listed(list, place('models'))),
       narrower(own, ofTeam),
     )
   }
 
-  #listed(given: readonly string[], ofTeam: Allowed, place: Place): Allowed {
+  #listed(given: readonly string[], place: Place): Allowed {
     const { models, report } = this.#reading
     if (given.length === 0 || given.includes('all-proxy-models') || given.includes('*')) return undefined
     const found = new Set<string>()
     const missing: string[] = []
     for (const name of given) {
-      if (name === 'no-default-models') continue
-      if (name === 'all-team-models') {
-        if (ofTeam === undefined) return undefined
-        ofTeam.forEach((one) => found.add(one))
-        continue
-      }
+      if (name === 'no-default-models' || name === 'all-team-models') continue
       const group = models.group(name)
       const written = models.named(name)
       if (written !== undefined) found.add(written)
@@ -288,19 +311,17 @@ export function tellTables({ rows, counts }: LitellmDatabase, { report }: Readin
     report.lost(table('OrganizationTable'), `${organizations} organizations: their budgets are not kept`, 'limit')
   for (const [name, number] of Object.entries({ ...counts, TeamMembership: rows.TeamMembership.length }))
     if (number > 0) report.lost(table(name), `${number} rows: their budgets and limits are not kept`, 'limit')
-  for (const team of rows.TeamTable) {
-    const place = table(`TeamTable[${textIn(team, 'team_alias') ?? textIn(team, 'team_id') ?? ''}]`)
-    const limits = ['max_budget', 'tpm_limit', 'rpm_limit', 'max_parallel_requests', 'model_max_budget'].filter((one) =>
-      isSaid(team, one),
-    )
-    const words = limits.length > 0 ? `; ${limits.join(', ')} is not kept` : ''
-    report.changed(
-      place,
-      `what it may use, and whether it is blocked, stands in its keys${words}`,
-      'api_keys',
-      limits.length > 0 ? 'limit' : undefined,
-    )
-  }
+  for (const [name, list, ...names] of [
+    ['TeamTable', rows.TeamTable, 'team_alias', 'team_id'],
+    ['ProjectTable', rows.ProjectTable, 'project_alias', 'project_id'],
+  ] as const)
+    for (const row of list) {
+      const path = `${name}[${names.map((column) => textIn(row, column)).find((text) => text !== undefined) ?? ''}]`
+      report.changed(table(path), 'what it may use, and whether it is blocked, stands in its keys', 'api_keys')
+      for (const column of limitsOfGroups)
+        if (isSaid(row, column))
+          report.lost(table(`${path}.${column}`), 'there are no teams: give its keys budgets and limits', 'limit')
+    }
   for (const row of rows.Config)
     if (isSaid(row, 'param_value'))
       report.lost(

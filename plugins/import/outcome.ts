@@ -40,20 +40,14 @@ export async function outcome(
     const folder = resolve(output.folder, out)
     const files = filesOf(draft, from)
     await checkFiles(files, draft.environment, output)
-    // Whether the report would replace another one is asked before anything is written.
     const title = `Import from ${product}`
-    await writeAll(
-      folder,
-      store ? files : new Map([...files, [reportFile, report.markdown(title)]]),
-      draft.environment,
-      {
-        force,
-        isDry,
-      },
-    )
+    // A report of an earlier import counted the keys that were not known then.
+    const isOwn = (path: string, text: string) =>
+      store !== undefined && path === reportFile && text.startsWith(`# ${title}\n`)
+    // With the report: what is lost has to be known, even if the keys cannot be stored.
+    const all = new Map([...files, [reportFile, report.markdown(title)]])
+    await writeAll(folder, all, draft.environment, { force, isDry, isOwn })
     if (store && !isDry) {
-      // What is lost has to be known, even if the keys cannot be stored.
-      await put(resolve(folder, reportFile), report.markdown(title))
       await store(folder).catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw error
         throw new Unreadable(`the keys were not stored: ${error.message}`)

@@ -44,6 +44,13 @@ function quoted(name: string, value: string): string {
   return quote + value + quote
 }
 
+interface Writing {
+  readonly force: boolean
+  readonly isDry: boolean
+  /** Whether a file that exists may be replaced without `force`. */
+  readonly isOwn: (path: string, text: string) => boolean
+}
+
 /**
  * Writes files that do not exist yet; with `force`, in place of those that do. Rejects with `Unreadable` before anything
  * is written. With `isDry`, nothing is written, and it rejects alike.
@@ -52,12 +59,14 @@ export async function writeAll(
   folder: string,
   files: Files,
   variables: ReadonlyMap<string, string>,
-  { force, isDry }: { readonly force: boolean; readonly isDry: boolean },
+  { force, isDry, isOwn }: Writing,
 ): Promise<void> {
   const existing = await Promise.all(
     [...files].map(async ([path, text]) => ({ path, text, before: await textAt(join(folder, path)) })),
   )
-  const taken = existing.filter(({ before, text }) => before !== undefined && before !== text)
+  const taken = existing.filter(
+    ({ path, before, text }) => before !== undefined && before !== text && !isOwn(path, before),
+  )
   if (taken.length > 0 && !force)
     throw new Unreadable(
       `${taken.map(({ path }) => path).join(', ')} would be replaced; nothing was written. --force replaces`,

@@ -229,6 +229,82 @@ describe('plugins/import: the database of LiteLLM', () => {
     expect(await state()).to.deep.equal(before)
   })
 
+  it('gives all models of a team to no key without one', async () => {
+    theirs = await litellmTables(service.url)
+    await theirs.add('TeamTable', { team_id: 'open', models: [] })
+    await key('sk-of-no-team-0001', { models: ['all-team-models'] })
+    await key('sk-of-no-team-0002', { models: ['all-team-models', 'claude'] })
+    await key('sk-of-the-team-003', { models: ['all-team-models', 'claude'], team_id: 'open' })
+    const { status, report, text } = await imported()
+    expect(status, text).to.equal(0)
+    expect(said(report)).to.include('changed LiteLLM_VerificationToken[of-no-team-0001].models')
+    const gateway = await startImported(folder(), { withKey: false })
+    try {
+      const statuses = async (text: string) => [
+        (await gateway.ask('gpt-4o', text)).status,
+        (await gateway.ask('claude', text)).status,
+      ]
+      expect(await statuses('sk-of-no-team-0001')).to.deep.equal([403, 403])
+      expect(await statuses('sk-of-no-team-0002')).to.deep.equal([403, 200])
+      expect(await statuses('sk-of-the-team-003')).to.deep.equal([200, 200])
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('names the limits of shared budgets, teams and projects that are not kept', async () => {
+    theirs = await litellmTables(service.url)
+    await theirs.add('BudgetTable', {
+      budget_id: 'b',
+      max_budget: 1,
+      soft_budget: 0.5,
+      model_max_budget: { 'gpt-4o': 1 },
+    })
+    await theirs.add('TeamTable', { team_id: 'red', team_alias: 'Red', models: [], max_budget: 5, rpm_limit: 1 })
+    await theirs.query('alter table "LiteLLM_ProjectTable" add column budget_id text')
+    await theirs.add('ProjectTable', { project_id: 'p', team_id: 'red', models: [], budget_id: 'b' })
+    await key('sk-shared-00000001', { budget_id: 'b', team_id: 'red', project_id: 'p' })
+    const { status, report } = await imported()
+    expect(status).to.equal(3)
+    expect(said(report)).to.have.members([
+      'changed LiteLLM_TeamTable[Red]',
+      'lost LiteLLM_TeamTable[Red].max_budget',
+      'lost LiteLLM_TeamTable[Red].rpm_limit',
+      'changed LiteLLM_ProjectTable[p]',
+      'lost LiteLLM_ProjectTable[p].budget_id',
+      'lost LiteLLM_BudgetTable[b].soft_budget',
+      'lost LiteLLM_BudgetTable[b].model_max_budget',
+    ])
+    const [, limits = ''] = readFileSync(join(folder(), 'import-report.md'), 'utf8').split('## Less strict than before')
+    expect(limits.split('##', 1)[0]).to.include('TeamTable[Red].max_budget').and.include('BudgetTable[b].model_max')
+  })
+
+  it('replaces its own report without --force, and no other', async () => {
+    theirs = await litellmTables(service.url)
+    await key('sk-first-00000001')
+    const again = (...words: string[]) =>
+      here.run('import', 'litellm', 'config.yaml', '--database', service.url, '--out', 'new', ...words)
+    expect((await again()).status).to.equal(0)
+    const second = await again()
+    expect([second.status, second.out[1]]).to.deep.equal([
+      0,
+      '0 keys imported (0 of them disabled), 1 known already, 0 lost',
+    ])
+    const report = join(folder(), 'import-report.md')
+    expect(readFileSync(report, 'utf8')).to.include('0 keys imported, 1 known already')
+    await here.write('new/import-report.md', '# My notes\n')
+    await key('sk-second-0000002')
+    for (const words of [[], ['--dry-run']]) {
+      const { status, error } = await again(...words)
+      expect([status, ...error]).to.deep.equal([
+        1,
+        'sluice: import-report.md would be replaced; nothing was written. --force replaces',
+      ])
+    }
+    expect(readFileSync(report, 'utf8')).to.equal('# My notes\n')
+    expect((await again('--force')).out[1]).to.include('1 keys imported')
+  })
+
   it('opens models and credentials that were sealed in either way, and names what it cannot open', async () => {
     theirs = await litellmTables(service.url)
     await theirs.add('CredentialsTable', {
