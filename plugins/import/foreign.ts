@@ -149,3 +149,14 @@ export function member(node: Node | undefined, name: string): Node | undefined {
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
+
+/** Lets a request be tried as often as the longest row of places and fallbacks needs. */
+export function tryAll(longest: number, { draft, report }: { readonly draft: Draft; readonly report: Report }): void {
+  const path = 'resilience.retries.tries'
+  const usual = 3
+  const given = draft.settings.get(path)
+  const wanted = Math.min(10, longest)
+  if (wanted <= (typeof given === 'number' ? given : usual)) return
+  draft.settings.set(path, wanted)
+  report.note(`A request is tried ${wanted} times in all, so that each fallback has its turn (${path}).`)
+}

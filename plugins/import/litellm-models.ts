@@ -120,7 +120,10 @@ export class LitellmModels {
       .toSorted((one, other) => other.name.length - one.name.length)[0]
     if (pattern === undefined || name.length < pattern.name.length || /\s/.test(name)) return undefined
     const rest = name.slice(pattern.name.length - 1)
-    const model = this.#draft.model(this.#draft.modelName(name))
+    const free = this.#draft.modelName(name)
+    // Another model was given this name, because its own has spaces.
+    if (this.#draft.models.has(free)) return undefined
+    const model = this.#draft.model(free)
     for (const { provider, upstream, weight } of pattern.places)
       model.places.push({
         provider,
@@ -153,13 +156,16 @@ export class LitellmModels {
     return undefined
   }
 
-  /** Adds a fallback. Returns why not; empty: it need not be added. */
-  fallback(of: string, to: string): string | undefined {
-    const [own, other] = [this.named(of), this.named(to)]
-    const model = own === undefined ? undefined : this.#draft.models.get(own)
+  /**
+   * Adds a fallback. Returns why not; empty: it need not be added.
+   * @param of a model, or the name that LiteLLM has for it
+   */
+  fallback(of: string | DraftModel, to: string): string | undefined {
+    const model = typeof of === 'string' ? this.#draft.models.get(this.named(of) ?? '') : of
+    const other = this.named(to)
     if (model === undefined) return 'there is no such model'
     if (other === undefined || isPattern(other)) return 'there is no such model to fall back to'
-    if (other === own || model.fallbacks.includes(other)) return ''
+    if (other === model.name || model.fallbacks.includes(other)) return ''
     if (model.fallbacks.length >= most.fallbacks) return `a model has at most ${most.fallbacks} fallbacks`
     model.fallbacks.push(other)
     return undefined

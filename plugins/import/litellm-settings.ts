@@ -1,9 +1,10 @@
 import type { Json } from '../../engine/index.ts'
 import type { Draft } from './draft.ts'
+import { tryAll } from './foreign.ts'
 import { secondsAsDuration, textsIn } from './litellm-deployment.ts'
 import { noGuard } from './litellm-guards.ts'
 import type { LitellmModels } from './litellm-models.ts'
-import { periodOf } from './period.ts'
+import { periodOf, readTimezone } from './period.ts'
 import type { Report } from './report.ts'
 import { at, flagOf, isEmpty, itemsOf, membersOf, numberOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
@@ -185,20 +186,13 @@ function defaultFallback(name: string, node: Node, { draft }: Reading): void {
 export function finishFallbacks(reading: Reading): void {
   const { draft, models, report } = reading
   for (const [name, node] of defaultFallbacks.get(draft) ?? []) {
-    const problems = models.all.map((model) => models.fallback(model.name, name))
+    const problems = models.all.map((model) => models.fallback(model, name))
     const worst = problems.find((one) => one !== undefined && one !== '')
     if (worst === undefined) report.mapped(node, 'models[].fallbacks')
     else if (problems.includes(undefined)) report.changed(node, worst, 'models[].fallbacks')
     else report.lost(node, worst)
   }
-  const longest = Math.max(0, ...models.all.map(({ fallbacks }) => fallbacks.length))
-  const wanted = Math.min(10, longest + 1)
-  const given = draft.settings.get(tries)
-  const usualTries = 3
-  if (wanted > (typeof given === 'number' ? given : usualTries)) {
-    draft.settings.set(tries, wanted)
-    report.note(`A request is tried ${wanted} times in all, so that each fallback has its turn (${tries}).`)
-  }
+  tryAll(1 + Math.max(0, ...models.all.map(({ fallbacks }) => fallbacks.length)), reading)
 }
 
 function readAliases(node: Node, { models, report }: Reading): void {
@@ -279,6 +273,7 @@ const litellm: Readonly<Record<string, Reader>> = {
   default_team_params: loses('there are no teams; give keys tags, models and budgets', true),
   json_logs: changes('logs are JSON unless a terminal reads them'),
   telemetry: changes('nothing is sent to anybody'),
+  timezone: readTimezone,
   store_audit_logs: usual('every change is in the audit trail'),
   turn_off_message_logging: noLogs,
   redact_messages_in_exceptions: noLogs,

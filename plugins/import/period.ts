@@ -1,4 +1,7 @@
 import type { Budget } from '../../engine/index.ts'
+import type { Report } from './report.ts'
+import { textOf } from './tree.ts'
+import type { Node } from './tree.ts'
 
 /** The period of a budget, and what is told if it is not exactly the one that was given. */
 export interface ReadPeriod {
@@ -39,4 +42,10 @@ export function periodOf(text: string | undefined): ReadPeriod {
   const [period = 'total'] = longer.find(([, most]) => length <= most) ?? []
   const until = period === 'total' ? 'for ever: reset the budget of a key by hand' : `per calendar ${period}`
   return { period, told: `the budget counts ${until}` }
+}
+
+/** Speaks of the `timezone` in which budgets of LiteLLM begin anew. */
+export function readTimezone(node: Node, { report }: { readonly report: Report }): void {
+  if (/^(?:Etc\/)?(?:UTC|GMT|Zulu)$/i.test(textOf(node) ?? '')) report.default(node, 'budgets begin anew in UTC')
+  else report.changed(node, 'budgets begin anew at midnight in UTC', 'server_config.rate_limits.budget')
 }

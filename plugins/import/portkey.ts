@@ -2,7 +2,7 @@ import type { Json } from '../../engine/index.ts'
 import { printDuration } from '../../engine/kit.ts'
 import { Draft } from './draft.ts'
 import type { DraftPlace } from './draft.ts'
-import { member, providerFor, reserve, snakeCase, vendorNamed } from './foreign.ts'
+import { member, providerFor, reserve, snakeCase, tryAll, vendorNamed } from './foreign.ts'
 import { isHeaderText } from './headers.ts'
 import { Report } from './report.ts'
 import { isSecretName } from './secrets.ts'
@@ -62,6 +62,8 @@ class PortkeyReader {
   readonly #root: Node
   readonly #names = new Map<string, Node>()
   #isWeighted = false
+  /** How many places and fallbacks a request may have to try. */
+  #longest = 1
 
   constructor(root: Node) {
     this.#root = root
@@ -72,6 +74,7 @@ class PortkeyReader {
     this.#readRetry(member(this.#root, 'retry'))
     this.#readNode('*', this.#root)
     if (this.#isWeighted) this.draft.set('provider_selection.strategy', 'weighted')
+    tryAll(this.#longest, this)
     this.report.complete([this.#root], isPortkeySection)
     this.report.note('Any name of a model is taken, as before; give models names of their own to limit keys to them.')
     this.report.note('Clients send an API key of the gateway in place of the headers x-portkey-…')
@@ -89,6 +92,8 @@ class PortkeyReader {
     const isWeighted = first.isWeighted && first.targets.length > 1
     this.#isWeighted ||= isWeighted
     this.#place(model.places, first)
+    const inRow = first.isWeighted ? 1 : first.targets.length
+    this.#longest = Math.max(this.#longest, inRow + others.length)
     for (const group of others) {
       // A fallback has a name, so that it cannot take over the name that the client wrote.
       if (group.targets.some(({ place }) => place.upstream === '*')) {
@@ -144,7 +149,8 @@ class PortkeyReader {
     if (mode === 'fallback' || mode === 'single') {
       this.#told(modeNode, 'models[].deployments')
       const used = mode === 'single' ? targets.slice(0, 1) : targets
-      for (const unused of targets.slice(used.length)) this.report.default(unused, 'a single target is used')
+      for (const leaf of targets.slice(used.length).flatMap(leavesOf))
+        this.report.default(leaf, 'a single target is used')
       const groups = used.flatMap((one) => this.#groupsOf(one, timeout))
       const isPlain = groups.every((group) => group.targets.length === 1)
       return isPlain && groups.length > 1

@@ -121,6 +121,34 @@ describe('plugins/import: litellm', () => {
     }
   })
 
+  it('gives fallbacks of every model to one that is renamed, and takes it for no model of a pattern', async () => {
+    const lines = [
+      'model_list:',
+      '  - { model_name: my model, litellm_params: { model: openai/gpt-4o } }',
+      '  - { model_name: spare, litellm_params: { model: openai/gpt-4.1 } }',
+      '  - { model_name: "*", litellm_params: { model: "groq/*" } }',
+      'router_settings: { default_fallbacks: [spare], fallbacks: [{ spare: [my-model] }] }',
+    ]
+    await here.write('renamed.yaml', lines.join('\n'))
+    await here.run('import', 'litellm', 'renamed.yaml', '--out', 'new')
+    const text = await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')
+    expect(text).to.include('  - name: my-model\n    provider: openai\n    upstream_model: gpt-4o\n    fallbacks:\n')
+    expect(text).to.not.include('upstream_model: my-model')
+  })
+
+  it('tells of a time zone, in which budgets began anew', async () => {
+    for (const [zone, became] of [
+      ['UTC', 'default'],
+      ['Asia/Kolkata', 'changed'],
+      ['os.environ/ZONE', 'changed'],
+    ] as const) {
+      await here.write('zone.yaml', `litellm_settings: { timezone: ${zone} }`)
+      const { status, out } = await here.run('import', 'litellm', 'zone.yaml', '--out', 'new', '--json', '--dry-run')
+      const [item] = (JSON.parse(out.join('\n')) as ShownReport).items
+      expect([status, item?.path, item?.status]).to.deep.equal([0, 'litellm_settings.timezone', became])
+    }
+  })
+
   it('writes the same bytes again, secrets for their owner alone, and replaces nothing without --force', async () => {
     await imported('clear-text')
     const all = () => [...written, 'import-report.md'].map((name) => readFileSync(join(folder(), name), 'utf8'))

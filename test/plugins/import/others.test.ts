@@ -74,6 +74,31 @@ describe('plugins/import: portkey and bifrost', () => {
     }
   })
 
+  it('tries every target of a fallback, however few tries each of them has, and tells which of a single one are not used', async () => {
+    const target = (name: string) => ({ provider: 'openai', api_key: `key-${name}`, override_params: { model: name } })
+    const fallback = { strategy: { mode: 'fallback' }, targets: ['a', 'b', 'c', 'd', 'e'].map(target) }
+    await here.write('five.json', JSON.stringify({ ...fallback, retry: { attempts: 0 } }))
+    expect((await here.run('import', 'portkey', 'five.json', '--out', 'new')).status).to.equal(0)
+    const gateway = await startImported(folder())
+    try {
+      gateway.upstream.answer((request) =>
+        request.body.includes('"model":"e"') ? answerOf(request) : { status: 503, body: {} },
+      )
+      const { status, text } = await gateway.ask('gpt-5')
+      expect(status, text).to.equal(200)
+      expect(gateway.upstream.requests.length).to.equal(5)
+    } finally {
+      await gateway.close()
+    }
+    await here.write('single.json', JSON.stringify({ strategy: { mode: 'single' }, targets: ['a', 'b'].map(target) }))
+    const { status, out } = await here.run('import', 'portkey', 'single.json', '--out', 'other', '--json')
+    const { items } = JSON.parse(out.join('\n')) as ShownReport
+    const unused = items.filter(({ path }) => path.startsWith('targets[1].'))
+    expect(unused.map(({ status: became }) => became)).to.deep.equal(['default', 'default', 'default'])
+    expect(status).to.equal(0)
+    expect(readFileSync(join(here.folder, 'other/.env'), 'utf8')).to.not.include('key-b')
+  })
+
   it('asks what a condition says, by the name of the model', async () => {
     await imported('portkey', 'conditional')
     const gateway = await startImported(folder())
