@@ -179,6 +179,19 @@ describe('helm', function () {
       'Several Pods need one database: set database.url to a PostgreSQL (postgres://…).',
     ],
     [
+      'several Pods whose Secret has empty entries',
+      [
+        ...several,
+        '--set-string',
+        'secret.SLUICE_SECRET=,secret.DB=,secret.KV=,database.url=${DB},keyValue.url=${KV}',
+        '--set-json',
+        'env=[{"name":"SLUICE_SECRET","value":""}]',
+      ],
+      'Several Pods need one database: set database.url to a PostgreSQL (postgres://…).',
+      'Several Pods need one key-value store: set keyValue.url to a Redis (redis://…).',
+      'Several Pods need one master secret: put SLUICE_SECRET into the Secret (existingSecret or secret).',
+    ],
+    [
       'several Pods on one volume',
       [
         ...several,

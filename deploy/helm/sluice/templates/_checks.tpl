@@ -19,8 +19,10 @@ brackets, a reference $(NAME) alone, in whose place Kubernetes puts a value, and
 {{- define "sluice.checks" -}}
 {{- $values := .Values }}
 {{- $wrong := list }}
-{{- $names := keys $values.secret }}
-{{- range $values.env }}{{ $names = append $names .name }}{{ end }}
+{{- /* What is empty is not set: each Pod would make a secret of its own. */}}
+{{- $names := list }}
+{{- range $name, $text := $values.secret }}{{ if $text }}{{ $names = append $names $name }}{{ end }}{{ end }}
+{{- range $values.env }}{{ if or .value .valueFrom }}{{ $names = append $names .name }}{{ end }}{{ end }}
 
 {{- if and $values.existingSecret $values.secret }}
 {{- $wrong = append $wrong "existingSecret and secret are both set; leave out one of them." }}
@@ -52,14 +54,18 @@ brackets, a reference $(NAME) alone, in whose place Kubernetes puts a value, and
 {{- end }}
 
 {{- if include "sluice.several" . }}
-{{- $url := $values.database.url }}
+{{- $urls := dict "database" $values.database.url "store" $values.keyValue.url }}
+{{- range $kind, $url := $urls }}
+{{- $entry := trimSuffix "}" (trimPrefix "${" $url) }}
+{{- /* What stands in an existing Secret is not known here. */}}
 {{- if hasPrefix "${" $url }}
-{{- $url = get $values.secret (trimSuffix "}" (trimPrefix "${" $url)) | default "postgres:" }}
+{{- $_ := set $urls $kind (hasKey $values.secret $entry | ternary (get $values.secret $entry) (eq $kind "database" | ternary "postgres:" "redis:")) }}
 {{- end }}
-{{- if not (hasPrefix "postgres" $url) }}
+{{- end }}
+{{- if not (hasPrefix "postgres" $urls.database) }}
 {{- $wrong = append $wrong "Several Pods need one database: set database.url to a PostgreSQL (postgres://…)." }}
 {{- end }}
-{{- if not $values.keyValue.url }}
+{{- if not (hasPrefix "redis" $urls.store) }}
 {{- $wrong = append $wrong "Several Pods need one key-value store: set keyValue.url to a Redis (redis://…)." }}
 {{- end }}
 {{- if not (or $values.existingSecret (has "SLUICE_SECRET" $names) (has "SLUICE_SECRET_FILE" $names)) }}
