@@ -20,6 +20,9 @@ const defaults = 'set defaults in a pipeline: docs/recipes/defaults.yaml'
 /** What is said of limits of a deployment. */
 export const noLimits = 'deployments have no limits; limit the keys (rate_limit), or the gateway (rate_limits.server)'
 
+/** What is said of a timeout of zero, which LiteLLM takes for none. */
+export const noTimeout = 'zero is no timeout; the usual one counts'
+
 /** What is said of parameters of a deployment that have no place. */
 const lostParameters: Readonly<Record<string, string>> = {
   additional_drop_params: defaults,
@@ -329,7 +332,8 @@ class ProviderReader {
       const node = this.#given(parameter)
       if (node === undefined) continue
       const text = secondsAsDuration(node)
-      if (text === undefined) this.#report.lost(node, 'is no number of seconds')
+      if (numberOf(node) === 0) this.#report.default(node, noTimeout)
+      else if (text === undefined) this.#report.lost(node, 'is no number of seconds')
       else {
         timeouts[field] = text
         this.#report.mapped(node, `providers[].timeouts.${field}`)

@@ -3,9 +3,9 @@ import type { Json } from '../../engine/index.ts'
 import { escaped, freeName, hasVariable } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { readHeaders } from './headers.ts'
-import { secondsAsDuration, textsIn } from './litellm-deployment.ts'
+import { noTimeout, secondsAsDuration, textsIn } from './litellm-deployment.ts'
 import type { Report } from './report.ts'
-import { at, isEmpty, itemsOf, membersOf, textOf } from './tree.ts'
+import { at, isEmpty, itemsOf, membersOf, numberOf, textOf } from './tree.ts'
 import type { Node } from './tree.ts'
 
 /** Fields of a server in LiteLLM that are read together. */
@@ -182,7 +182,8 @@ function readFields({ entry, record, draft, report }: Server): void {
       report.mapped(node, 'mcp_servers[].tools')
     } else if (key === 'timeout') {
       const wait = secondsAsDuration(node)
-      if (wait === undefined) report.lost(node, 'is no number of seconds')
+      if (numberOf(node) === 0) report.default(node, noTimeout)
+      else if (wait === undefined) report.lost(node, 'is no number of seconds')
       else {
         record['call_timeout'] = wait
         report.mapped(node, 'mcp_servers[].call_timeout')

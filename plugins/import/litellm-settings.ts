@@ -1,7 +1,7 @@
 import type { Json } from '../../engine/index.ts'
 import type { Draft } from './draft.ts'
 import { tryAll } from './foreign.ts'
-import { secondsAsDuration, textsIn } from './litellm-deployment.ts'
+import { noTimeout, secondsAsDuration, textsIn } from './litellm-deployment.ts'
 import { noGuard } from './litellm-guards.ts'
 import type { LitellmModels } from './litellm-models.ts'
 import { periodOf, readTimezone } from './period.ts'
@@ -25,6 +25,7 @@ type Converted = { readonly value: Json; readonly changed?: string } | undefined
 function sets(path: string, convert: (node: Node) => Converted): Reader {
   return (node, { draft, report }) => {
     if (draft.isVariable(node)) return report.lost(node, `it stands in a variable; write ${path}`)
+    if (path.startsWith('resilience.timeouts.') && numberOf(node) === 0) return report.default(node, noTimeout)
     const converted = convert(node)
     if (converted === undefined) return report.lost(node, 'has no value that can be kept')
     if (!draft.set(path, converted.value)) return report.default(node, 'another setting says it already')
@@ -320,6 +321,7 @@ const litellm: Readonly<Record<string, Reader>> = {
 function readServerBudget(node: Node, { draft, report }: Reading, duration?: Node): void {
   const usd = numberOf(node)
   if (usd === undefined || usd < 0) return report.lost(node, 'is no amount of money', 'limit')
+  if (usd === 0) return [node, duration].forEach((one) => one && report.default(one, 'zero is no budget there'))
   const { period, told } = periodOf(textOf(duration))
   draft.set('rate_limits.budget.server', { usd: Number(usd.toFixed(6)), period })
   // As before, a model without a price costs nothing.

@@ -136,6 +136,21 @@ describe('plugins/import: litellm', () => {
     expect(text).to.not.include('upstream_model: my-model')
   })
 
+  it('takes a timeout or a budget of zero for none, as LiteLLM does', async () => {
+    const lines = [
+      'model_list: [{ model_name: a, litellm_params: { model: openai/a, timeout: 0, stream_timeout: 0.0 } }]',
+      'router_settings: { timeout: 0, stream_timeout: 0 }',
+      'litellm_settings: { request_timeout: 0, max_budget: 0, budget_duration: 1d }',
+      'mcp_servers: { one: { url: "https://mcp.example/mcp", transport: http, timeout: 0 } }',
+    ]
+    await here.write('zero.yaml', lines.join('\n'))
+    const { status, out } = await here.run('import', 'litellm', 'zero.yaml', '--out', 'new', '--json')
+    const { items } = JSON.parse(out.join('\n')) as ShownReport
+    expect([status, items.filter((item) => item.status === 'default').length]).to.deep.equal([0, 8])
+    const text = await readFile(join(folder(), 'config/sluice.yaml'), 'utf8')
+    expect(text).to.not.match(/timeout|budget/)
+  })
+
   it('tells of a time zone, in which budgets began anew', async () => {
     for (const [zone, became] of [
       ['UTC', 'default'],
