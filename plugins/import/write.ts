@@ -20,6 +20,9 @@ export function filesOf(draft: Draft, from: string): Files {
   ])
 }
 
+/** A variable of `.env`, with all lines of its value: quotes may hold several. */
+const variableLines = /^[^\S\n]*(?:export[^\S\n]+)?(\w+)[^\S\n]*=[^\S\n]*(?:'[^']*'|"[^"]*"|`[^`]*`)?[^\n]*(?:\n|$)/gm
+
 /** The text of `.env` with these variables. Lines of others stay as they are. Throws `Unreadable`. */
 function environmentText(before: string, variables: ReadonlyMap<string, string>, force: boolean): string {
   const known = parseEnv(before)
@@ -28,10 +31,7 @@ function environmentText(before: string, variables: ReadonlyMap<string, string>,
   if (replaced.length > 0 && !force)
     throw new Unreadable(`.env has other values of ${replaced.map(([name]) => name).join(', ')}; --force replaces them`)
   const names = new Set(replaced.map(([name]) => name))
-  const kept = before
-    .split(/(?<=\n)/)
-    .filter((line) => !names.has(/^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] ?? ''))
-    .join('')
+  const kept = before.replaceAll(variableLines, (lines, name: string) => (names.has(name) ? '' : lines))
   const lines = differing.map(([name, value]) => `${name}=${quoted(name, value)}\n`)
   return kept + (kept === '' || kept.endsWith('\n') ? '' : '\n') + lines.join('')
 }

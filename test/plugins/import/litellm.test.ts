@@ -328,6 +328,20 @@ describe('plugins/import: litellm', () => {
     expect(lines).to.not.include('SOME_TOKEN=different')
   })
 
+  it('replaces all lines of a value in .env, and leaves alone what looks like one within another', async () => {
+    const [old, fresh] = ['one\\nOTHER=1\\ntwo', 'three\\nfour']
+    const file = (value: string) => here.write('pem.yaml', `environment_variables: { PEM: "${value}" }`)
+    await file(old)
+    expect((await here.run('import', 'litellm', 'pem.yaml', '--out', 'new')).status).to.equal(0)
+    const path = join(folder(), '.env')
+    const before = readFileSync(path, 'utf8')
+    expect(before).to.equal("PEM='one\nOTHER=1\ntwo'\n")
+    await writeFile(path, `KEPT="a\nPEM=b"\n${before}# end\n`)
+    await file(fresh)
+    expect((await here.run('import', 'litellm', 'pem.yaml', '--out', 'new', '--force')).status).to.equal(0)
+    expect(readFileSync(path, 'utf8')).to.equal(`KEPT="a\nPEM=b"\n# end\nPEM='three\nfour'\n`)
+  })
+
   it('writes nothing with --dry-run, and reports the same', async () => {
     const { report, status } = await imported('clear-text', '--dry-run')
     expect(readdirSync(here.folder)).to.not.include('new')
