@@ -128,13 +128,14 @@ export class VirtualKeys {
       const list = at(config, 'allowed_models')
       const allowed = itemsOf(list).flatMap((one) => textOf(one) ?? [])
       const isOpen = allowed.includes('*') || (allowed.length === 0 && isFirstVersion)
-      const own = all.filter((name) => name.startsWith(`${provider}/`))
+      const isServed = this.#served(config, provider, isFirstVersion)
+      const own = all.filter((name) => name.startsWith(`${provider}/`) && isServed(name))
       if (providerNode) this.#report.mapped(providerNode, 'api_keys[].models')
       if (isOpen) own.forEach((name) => found.add(name))
       const missing: string[] = []
       for (const model of isOpen ? [] : allowed) {
         const name = model.startsWith(`${provider}/`) ? model : `${provider}/${model}`
-        if (all.includes(name) || all.includes(`${provider}/*`)) found.add(name)
+        if ((all.includes(name) || all.includes(`${provider}/*`)) && isServed(name)) found.add(name)
         else missing.push(name)
       }
       if (list && missing.length > 0)
@@ -147,20 +148,33 @@ export class VirtualKeys {
       else if (list) this.#report.mapped(list, 'api_keys[].models')
       const weight = at(config, 'weight')
       if (weight) this.#report.lost(weight, 'keys do not choose among providers; clients name the provider')
-      for (const field of [
-        'budget_id',
-        'rate_limit_id',
-        'budgets',
-        'rate_limits',
-        'rate_limit',
-        'budget',
-        'key_ids',
-        'keys',
-      ])
+      for (const field of ['budget_id', 'rate_limit_id', 'budgets', 'rate_limits', 'rate_limit', 'budget'])
         for (const one of itemsOf(at(config, field)))
           this.#report.lost(one, 'keys have one budget and one limit for all providers', 'limit')
     }
     return [...found]
+  }
+
+  /** Whether one of the keys of a provider that a virtual key may use serves a model. */
+  #served(config: Node, provider: string, isFirstVersion: boolean): (model: string) => boolean {
+    const list = at(config, 'key_ids') ?? at(config, 'keys')
+    const names = itemsOf(list).flatMap((one) =>
+      [one, at(one, 'key_id'), at(one, 'id'), at(one, 'name')].flatMap((node) => textOf(node) ?? []),
+    )
+    if (list === undefined || names.includes('*') || (isEmpty(list) && isFirstVersion)) {
+      for (const leaf of list ? leavesOf(list) : []) this.#report.default(leaf, 'a model may be asked with every key')
+      return () => true
+    }
+    this.#report.changed(
+      list,
+      'the models of these keys are written out; every key that serves a model is used for it',
+      'api_keys[].models',
+    )
+    const served = itemsOf(at(this.#root, 'providers', provider, 'keys'))
+      .filter((key) => ['name', 'id'].some((field) => names.includes(textOf(at(key, field)) ?? '')))
+      .map((key) => itemsOf(at(key, 'models')).flatMap((one) => textOf(one) ?? []))
+    const isOpen = served.some((models) => models.length === 0 || models.includes('*'))
+    return (model) => isOpen || served.some((models) => models.includes(model.slice(provider.length + 1)))
   }
 
   /** The servers that a virtual key may use; undefined: as usual. */

@@ -183,6 +183,45 @@ describe('plugins/import: portkey and bifrost', () => {
     )
   })
 
+  it('gives virtual keys of Bifrost the models of those keys of a provider that they may use', async () => {
+    const key = (name: string, models: readonly string[]) => ({ name, value: `env.${name}`, models, weight: 1 })
+    const virtual = (name: string, more: object) => ({
+      name,
+      value: `sk-bf-${name}-0000`,
+      provider_configs: [{ provider: 'openai', allowed_models: ['*'], ...more }],
+    })
+    const keys = [key('SMALL', ['gpt-4o-mini']), key('LARGE', ['gpt-4o-mini', 'gpt-4o']), key('ANY', ['*'])]
+    const virtual_keys = [
+      virtual('every', { key_ids: ['*'] }),
+      virtual('small', { key_ids: ['SMALL'] }),
+      virtual('named', { key_ids: ['SMALL', 'LARGE'], allowed_models: ['gpt-4o', 'gpt-5'] }),
+      virtual('any', { key_ids: ['ANY'], allowed_models: ['gpt-5'] }),
+      virtual('none', { key_ids: [] }),
+      virtual('gone', { keys: [{ name: 'GONE' }] }),
+    ]
+    const file = (version: number) =>
+      here.write(
+        'keys.json',
+        JSON.stringify({ version, providers: { openai: { keys } }, governance: { virtual_keys } }),
+      )
+    const modelsOf = async (out: string) => {
+      const { status } = await here.run('import', 'bifrost', 'keys.json', '--out', out)
+      const database = new Sqlite(join(here.folder, out, 'data/sluice.db'), { readonly: true })
+      const rows = database.prepare('select name, models from api_keys').all() as { name: string; models: string }[]
+      database.close()
+      return {
+        status,
+        models: Object.fromEntries(rows.map(({ name, models }) => [name, JSON.parse(models) as unknown])),
+      }
+    }
+    const all = ['openai/gpt-4o-mini', 'openai/gpt-4o', 'openai/*']
+    const narrow = { every: all, small: all.slice(0, 1), named: ['openai/gpt-4o'], any: ['openai/gpt-5'], gone: [] }
+    await file(2)
+    expect(await modelsOf('new')).to.deep.equal({ status: 0, models: { ...narrow, none: [] } })
+    await file(1)
+    expect((await modelsOf('first')).models).to.deep.include({ small: narrow.small, none: all })
+  })
+
   it('gives virtual keys of Bifrost no more servers and requests than they had', async () => {
     const { report } = await imported('bifrost', 'narrow')
     expect(report.keys).to.deep.include({ imported: 3, disabled: ['stopped'] })
