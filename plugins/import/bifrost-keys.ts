@@ -242,7 +242,7 @@ export class VirtualKeys {
     const used = at(budget, 'current_usage')
     if (used && numberOf(used) === 0) this.#report.default(used, 'nothing was spent')
     else if (used) this.#report.lost(used, 'what was spent is counted anew', 'limit')
-    return { usd: Number(Math.max(0, usd).toFixed(6)), period }
+    return { usd: Math.min(1_000_000_000, Number(Math.max(0, usd).toFixed(6))), period }
   }
 
   /** `none`: it may send nothing at all. */

@@ -58,6 +58,10 @@ export function meantVariable(text: string): string | undefined {
   return /^\$\{([A-Za-z_]\w*)(?::?[-?][^}]*)?\}$/.exec(text)?.[1]
 }
 
+/** A text that is nothing but a variable in another way of writing, which a configuration file of the gateway refuses. */
+const bareVariable =
+  /^(?:\$(?:env:)?|os\.environ\/|os\.environ\[?['"]?|process\.env\.|env[.:/]|%|\{\{ ?(?:env\.)?)([A-Z][A-Z0-9_]*)(?:['"]?\]|%| ?\}\})?$/
+
 /** Whether such a variable stands in a text. */
 export function hasVariable(text: string): boolean {
   return meantVariable(text) !== undefined || /\$\{[A-Za-z_]\w{0,128}(?::?[-?][^}]{0,256})?\}/.test(text)
@@ -110,7 +114,10 @@ export class Draft {
   text(node: Node): string {
     const given = textOf(node) ?? ''
     const variable = this.#variableOf(given)
-    return variable === undefined ? escaped(given) : this.variable(variable)
+    if (variable !== undefined) return this.variable(variable)
+    const [, meant] = bareVariable.exec(given) ?? []
+    if (meant !== undefined) this.#report.changed(node, `is taken as it is unless ${meant} is set`)
+    return escaped(given)
   }
 
   /** Whether a value stands in a variable. */
@@ -263,9 +270,10 @@ export class Draft {
   }
 }
 
-/** A text that a configuration file takes as it is. */
+/** A text that a configuration file takes as it is, even one that is nothing but a variable of another program. */
 export function escaped(text: string): string {
-  return text.replaceAll('${', () => '$${')
+  const name = bareVariable.exec(text)?.[1]
+  return name === undefined ? text.replaceAll('${', () => '$${') : `\${${name}:-${text.replaceAll(/[{}\s]+/g, '')}}`
 }
 
 /** A value whose texts a configuration file takes as they are. */

@@ -323,7 +323,7 @@ function readServerBudget(node: Node, { draft, report }: Reading, duration?: Nod
   if (usd === undefined || usd < 0) return report.lost(node, 'is no amount of money', 'limit')
   if (usd === 0) return [node, duration].forEach((one) => one && report.default(one, 'zero is no budget there'))
   const { period, told } = periodOf(textOf(duration))
-  draft.set('rate_limits.budget.server', { usd: Number(usd.toFixed(6)), period })
+  draft.set('rate_limits.budget.server', { usd: Math.min(1_000_000_000, Number(usd.toFixed(6))), period })
   // As before, a model without a price costs nothing.
   draft.set('rate_limits.budget.unknown_price', 'allow')
   report.mapped(node, 'server_config.rate_limits.budget.server')

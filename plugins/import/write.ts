@@ -12,16 +12,34 @@ const ownerOnly = 0o600
 
 /** The files of a configuration, without the report. */
 export function filesOf(draft: Draft, from: string): Files {
-  const variables = [...new Set([...draft.variables, ...draft.environment.keys()])].sort()
+  const text = draft.toYaml(from)
+  const written = [...text.matchAll(/(?<!\$)\$\{([A-Za-z_]\w*)/g)].map(([, name = '']) => name)
+  const variables = [...new Set([...draft.variables, ...draft.environment.keys(), ...written])].sort()
   return new Map([
-    ['config/sluice.yaml', draft.toYaml(from)],
+    ['config/sluice.yaml', text],
     ['.env.example', variables.map((name) => `${name}=\n`).join('')],
     ...[...draft.pipelines].map(([name, text]) => [`pipelines/${name}`, text] as const),
   ])
 }
 
-/** A variable of `.env`, with all lines of its value: quotes may hold several. */
-const variableLines = /^[^\S\n]*(?:export[^\S\n]+)?(\w+)[^\S\n]*=[^\S\n]*(?:'[^']*'|"[^"]*"|`[^`]*`)?[^\n]*(?:\n|$)/gm
+/** `.env` without some variables. A value in quotes may have several lines. */
+function without(names: ReadonlySet<string>, text: string): string {
+  let [name, quote, at] = ['', '', 0]
+  const isKept = (line: string) => {
+    at += line.length
+    if (quote === '') {
+      const [begin = '', found = '', opened = ''] = /^\s*(?:export\s+)?(\w+)\s*=\s*(['"`]?)/.exec(line) ?? []
+      name = found
+      const isWhole = opened === '' || line.includes(opened, begin.length) || !text.includes(opened, at)
+      quote = isWhole ? '' : opened
+    } else if (line.includes(quote)) quote = ''
+    return !names.has(name)
+  }
+  return text
+    .split(/(?<=\n)/)
+    .filter(isKept)
+    .join('')
+}
 
 /** The text of `.env` with these variables. Lines of others stay as they are. Throws `Unreadable`. */
 function environmentText(before: string, variables: ReadonlyMap<string, string>, force: boolean): string {
@@ -31,7 +49,7 @@ function environmentText(before: string, variables: ReadonlyMap<string, string>,
   if (replaced.length > 0 && !force)
     throw new Unreadable(`.env has other values of ${replaced.map(([name]) => name).join(', ')}; --force replaces them`)
   const names = new Set(replaced.map(([name]) => name))
-  const kept = before.replaceAll(variableLines, (lines, name: string) => (names.has(name) ? '' : lines))
+  const kept = without(names, before)
   const lines = differing.map(([name, value]) => `${name}=${quoted(name, value)}\n`)
   return kept + (kept === '' || kept.endsWith('\n') ? '' : '\n') + lines.join('')
 }

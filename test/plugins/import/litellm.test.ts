@@ -299,6 +299,30 @@ describe('plugins/import: litellm', () => {
     ])
   })
 
+  it('keeps a name that is written as a variable of another program, and budgets beyond all measure', async () => {
+    const lines = [
+      'model_list:',
+      '  - { model_name: "%NAME%", litellm_params: { model: $MODEL, api_key: sk-1, organization: $ORG } }',
+      '  - { model_name: b, litellm_params: { model: "openai/{{ OTHER }}", api_key: sk-1 } }',
+      'router_settings: { fallbacks: [{ b: ["%NAME%"] }] }',
+      'litellm_settings: { max_budget: 1.0e+30 }',
+    ]
+    await here.write('bare.yaml', lines.join('\n'))
+    const { status, error, out } = await here.run('import', 'litellm', 'bare.yaml', '--out', 'new', '--json')
+    expect([status, error]).to.deep.equal([3, []])
+    const checked = await here.run('--config', 'new/config/sluice.yaml', 'check')
+    expect([checked.status, ...checked.error]).to.deep.equal([0])
+    expect(await readFile(join(folder(), '.env.example'), 'utf8')).to.include('MODEL=\nNAME=\n')
+    const told = (JSON.parse(out.join('\n')) as ShownReport).items.find(({ path }) => path.endsWith('organization'))
+    expect([told?.status, told?.advice]).to.deep.equal(['changed', 'is taken as it is unless ORG is set'])
+    const gateway = await startImported(folder())
+    try {
+      expect(gateway.models).to.include('${NAME:-%NAME%}')
+    } finally {
+      await gateway.close()
+    }
+  })
+
   it('makes no key of a master key that has a variable in it', async () => {
     await here.write('part.yaml', 'general_settings: { master_key: "sk-${MASTER_KEY}" }')
     const words = ['import', 'litellm', 'part.yaml', '--out', 'new', '--master-key-as-key', '--json']
