@@ -335,7 +335,9 @@ function readServerBudget(node: Node, { draft, report }: Reading, duration?: Nod
 const concurrency = (path: string): Reader =>
   sets(path, (node) => {
     const most = numberOf(node)
-    return most === undefined || most < 1 ? undefined : { value: { concurrency: Math.round(most) } }
+    if (most === undefined || most < 1) return undefined
+    const value = { concurrency: Math.min(1_000_000, Math.round(most)) }
+    return most > 1_000_000 ? { value, changed: '1000000 is the most' } : { value }
   })
 
 const members = 'members sign in with a password: docs/admin.md'

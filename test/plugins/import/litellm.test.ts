@@ -306,6 +306,7 @@ describe('plugins/import: litellm', () => {
       '  - { model_name: b, litellm_params: { model: "openai/{{ OTHER }}", api_key: sk-1 } }',
       'router_settings: { fallbacks: [{ b: ["%NAME%"] }] }',
       'litellm_settings: { max_budget: 1.0e+30 }',
+      'general_settings: { max_parallel_requests: 10000000 }',
     ]
     await here.write('bare.yaml', lines.join('\n'))
     const { status, error, out } = await here.run('import', 'litellm', 'bare.yaml', '--out', 'new', '--json')
