@@ -64,12 +64,14 @@ export class VirtualKeys {
       return this.#report.lost(entry, 'its text is not in the file: make a new key', 'client')
     }
     names.add(name)
-    const models = this.#modelsOf(entry, isFirstVersion)
+    const { models, isWider } = this.#modelsOf(entry, isFirstVersion)
+    const end = this.#endOf(entry)
     const budget = this.#budgetOf(entry)
     const limit = this.#rateLimitOf(entry)
     const rateLimit = limit === 'none' ? undefined : limit
-    if (limit === 'none') this.#report.keys.disabled.push(name)
-    const isOff = flagOf(at(entry, 'is_active')) === false || limit === 'none'
+    const isStopped = limit === 'none' || isWider || end === 'unknown'
+    if (isStopped) this.#report.keys.disabled.push(name)
+    const isOff = flagOf(at(entry, 'is_active')) === false || isStopped
     const servers = this.#serversOf(entry, isFirstVersion)
     for (const field of ['name', 'value', 'is_active']) {
       const node = at(entry, field)
@@ -99,6 +101,7 @@ export class VirtualKeys {
         ...(fields as Record<string, Json>),
         ...(servers === undefined ? {} : { mcp_servers: servers }),
         ...(rateLimit === undefined ? {} : { rate_limit: rateLimit as unknown as Json }),
+        ...(typeof end === 'number' ? { expires_at: new Date(end).toISOString() } : {}),
         ...(isOff ? { disabled: true } : {}),
       })
       return
@@ -109,6 +112,7 @@ export class VirtualKeys {
         ...fields,
         ...(servers === undefined ? {} : { mcpServers: servers }),
         ...(rateLimit === undefined ? {} : { rateLimit }),
+        ...(typeof end === 'number' ? { expiresAt: end } : {}),
         ...(isOff ? { disabled: true } : {}),
       },
       hash: hash('sha256', text),
@@ -116,12 +120,26 @@ export class VirtualKeys {
     })
   }
 
-  /** The models that a virtual key may use; undefined: all. */
-  #modelsOf(entry: Node, isFirstVersion: boolean): readonly string[] | undefined {
+  /** When a virtual key ends: milliseconds since 1970. */
+  #endOf(entry: Node): number | 'unknown' | undefined {
+    const node = at(entry, 'expires_at')
+    if (node === undefined || isEmpty(node)) return undefined
+    const end = Date.parse(textOf(node) ?? '')
+    if (Number.isNaN(end)) this.#report.changed(node, 'disabled: it is no time', 'api_keys[].disabled', 'client')
+    else this.#report.mapped(node, 'api_keys[].expires_at')
+    return Number.isNaN(end) ? 'unknown' : end
+  }
+
+  /** The models that a virtual key may use (undefined: all), and whether that is more than before. */
+  #modelsOf(
+    entry: Node,
+    isFirstVersion: boolean,
+  ): { readonly models: readonly string[] | undefined; readonly isWider: boolean } {
     const configs = itemsOf(at(entry, 'provider_configs'))
-    if (configs.length === 0) return isFirstVersion ? undefined : []
+    if (configs.length === 0) return { models: isFirstVersion ? undefined : [], isWider: false }
     const all = [...this.#draft.models.keys()]
     const found = new Set<string>()
+    let isWider = false
     for (const config of configs) {
       const providerNode = at(config, 'provider')
       const provider = textOf(providerNode) ?? ''
@@ -131,6 +149,7 @@ export class VirtualKeys {
       const isServed = this.#served(config, provider, isFirstVersion)
       const own = all.filter((name) => name.startsWith(`${provider}/`) && isServed(name))
       if (providerNode) this.#report.mapped(providerNode, 'api_keys[].models')
+      const before = found.size
       if (isOpen) own.forEach((name) => found.add(name))
       const missing: string[] = []
       for (const model of isOpen ? [] : allowed) {
@@ -146,13 +165,28 @@ export class VirtualKeys {
           'client',
         )
       else if (list) this.#report.mapped(list, 'api_keys[].models')
+      const denied = at(config, 'blacklisted_models')
+      if (denied && !isEmpty(denied)) {
+        const names = itemsOf(denied).map((one) => `${provider}/${one.text.replace(`${provider}/`, '')}`)
+        const isAll = names.includes(`${provider}/*`)
+        for (const name of [...found].slice(before)) if (isAll || names.includes(name)) found.delete(name)
+        if (!isAll && found.has(`${provider}/*`)) {
+          isWider = true
+          this.#report.changed(
+            denied,
+            'disabled: of all models of a provider, none can be left out',
+            'api_keys[].disabled',
+            'client',
+          )
+        } else this.#report.mapped(denied, 'api_keys[].models')
+      }
       const weight = at(config, 'weight')
       if (weight) this.#report.lost(weight, 'keys do not choose among providers; clients name the provider')
       for (const field of ['budget_id', 'rate_limit_id', 'budgets', 'rate_limits', 'rate_limit', 'budget'])
         for (const one of itemsOf(at(config, field)))
           this.#report.lost(one, 'keys have one budget and one limit for all providers', 'limit')
     }
-    return [...found]
+    return { models: [...found], isWider }
   }
 
   /** Whether one of the keys of a provider that a virtual key may use serves a model. */

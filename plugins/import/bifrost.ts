@@ -187,6 +187,9 @@ class BifrostReader {
       if (node && field === 'enabled') this.report.mapped(node, 'providers[].enabled')
       else if (node) this.report.default(node, 'keys of providers have no names')
     }
+    const denied = at(key, 'blacklisted_models')
+    if (denied && !isEmpty(denied))
+      this.report.lost(denied, 'every model of a pattern is served: list those of the key in models', 'limit')
     const deployments = [...membersOf(at(azure, 'deployments')), ...membersOf(at(bedrock, 'deployments'))]
     const models = at(key, 'models')
     const listed = itemsOf(models).flatMap((one) => textOf(one) ?? [])

@@ -222,6 +222,49 @@ describe('plugins/import: portkey and bifrost', () => {
     expect((await modelsOf('first')).models).to.deep.include({ small: narrow.small, none: all })
   })
 
+  it('lets virtual keys of Bifrost end as before, and leaves out models that they may not use', async () => {
+    const virtual = (name: string, more: object, config: object = {}) => ({
+      name,
+      value: `sk-bf-${name}-0000`,
+      provider_configs: [{ provider: 'openai', allowed_models: ['*'], ...config }],
+      ...more,
+    })
+    const listed = { allowed_models: ['gpt-4o', 'gpt-5'], blacklisted_models: ['gpt-5'] }
+    await here.write(
+      'ends.json',
+      JSON.stringify({
+        providers: { openai: { keys: [{ name: 'K', value: 'env.K', models: ['*'], weight: 1 }] } },
+        governance: {
+          virtual_keys: [
+            virtual('over', { expires_at: '2020-01-31T12:00:00Z' }),
+            virtual('lasting', { expires_at: '2199-01-31T12:00:00Z' }, listed),
+            virtual('odd', { expires_at: 'some day' }),
+            virtual('wide', {}, { blacklisted_models: ['gpt-5'] }),
+            virtual('shut', {}, { blacklisted_models: ['*'] }),
+            { ...virtual('named', { expires_at: '2199-01-31T12:00:00Z' }), value: 'env.NAMED' },
+          ],
+        },
+      }),
+    )
+    const { status, out } = await here.run('import', 'bifrost', 'ends.json', '--out', 'new', '--json')
+    const { keys } = JSON.parse(out.join('\n')) as ShownReport
+    expect([status, keys.disabled]).to.deep.equal([0, ['odd', 'wide']])
+    const database = new Sqlite(join(folder(), 'data/sluice.db'), { readonly: true })
+    const rows = database.prepare('select name, models, disabled, expires_at from api_keys order by name').all()
+    database.close()
+    const [every, later] = ['["openai/*"]', Date.UTC(2199, 0, 31, 12)]
+    expect(rows).to.deep.equal([
+      { name: 'lasting', models: '["openai/gpt-4o"]', disabled: 0, expires_at: later },
+      { name: 'odd', models: every, disabled: 1, expires_at: null },
+      { name: 'over', models: every, disabled: 0, expires_at: Date.UTC(2020, 0, 31, 12) },
+      { name: 'shut', models: '[]', disabled: 0, expires_at: null },
+      { name: 'wide', models: every, disabled: 1, expires_at: null },
+    ])
+    expect(readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8')).to.include(
+      'expires_at: 2199-01-31T12:00:00.000Z',
+    )
+  })
+
   it('gives virtual keys of Bifrost no more servers and requests than they had', async () => {
     const { report } = await imported('bifrost', 'narrow')
     expect(report.keys).to.deep.include({ imported: 3, disabled: ['stopped'] })
