@@ -57,6 +57,9 @@ export class GatewayMetrics {
   readonly #registry: Registry
   #labels: readonly string[] = []
   #instruments: GatewayInstruments
+  /** Each that begins ends once. */
+  readonly #begun = new Map<ToldExchange, Running>()
+  /** By id. A job has the id of the request that began it, and may begin before that is over. */
   readonly #running = new Map<string, Running>()
   /** Open sockets that were seen to open. */
   readonly #sockets = new Set<ToldSocket>()
@@ -94,6 +97,7 @@ export class GatewayMetrics {
 
   /** Nothing is heard any more: what runs now will not be seen to end. */
   forget(): void {
+    this.#begun.clear()
     this.#running.clear()
     this.#noSockets()
     this.#pipelines.clear()
@@ -123,11 +127,14 @@ export class GatewayMetrics {
   }
 
   /** Counts exchanges of pipelines with a protocol, those that they begin, and jobs. */
-  begins({ id, parent, pipeline, protocol, transport }: ToldExchange): void {
+  begins(exchange: ToldExchange): void {
+    const { id, parent, pipeline, protocol, transport } = exchange
     const outer = parent === undefined ? undefined : this.#running.get(parent)
     if (protocol === undefined && outer === undefined && transport !== undefined) return
     this.#inFlight(pipeline).add(1)
-    this.#running.set(id, { waited: 0, outer })
+    const running: Running = { waited: 0, outer }
+    this.#begun.set(exchange, running)
+    this.#running.set(id, running)
   }
 
   called(call: ToldCall): void {
@@ -161,9 +168,10 @@ export class GatewayMetrics {
       stream,
       bill,
     } = exchange
-    const running = this.#running.get(id)
+    const running = this.#begun.get(exchange)
     if (running === undefined) return
-    this.#running.delete(id)
+    this.#begun.delete(exchange)
+    if (this.#running.get(id) === running) this.#running.delete(id)
     this.#inFlight(pipeline).add(-1)
     const series = this.#exchangeSeries(exchange, running.last)
     series.requests.add()

@@ -3,6 +3,8 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { AlwaysOnSampler, RandomIdGenerator, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import { expect } from 'chai'
+import { GatewayMetrics } from '../../plugins/telemetry/gateway-metrics.ts'
+import { Registry } from '../../plugins/telemetry/registry.ts'
 import { TracedExchanges } from '../../plugins/telemetry/traced-exchanges.ts'
 import type { SpanSettings } from '../../plugins/telemetry/traced-exchanges.ts'
 import { Tracer } from '../../plugins/telemetry/tracer.ts'
@@ -53,5 +55,29 @@ describe('spans of a job that begins before its request is answered', () => {
     expect(attributesOf('POST')).to.deep.include({ ...common, 'user_agent.original': 'a client' })
     expect(attributesOf('pipeline responses-background')).to.deep.include(common)
     expect(new Set(spans.map((span) => span.spanContext().traceId)).size).to.equal(1)
+  })
+})
+
+describe('metrics of a job that begins before its request is over', () => {
+  it('count both, and the calls of the job', () => {
+    const registry = new Registry((_owner, error) => expect.fail(String(error)))
+    const metrics = new GatewayMetrics(registry)
+    const request = { id: 'one', pipeline: 'responses', protocol: 'responses', transport: 'http' }
+    const job = { id: 'one', pipeline: 'responses-background', protocol: 'responses' }
+    const call = { exchange: 'one', attempt: 1, provider: 'far', type: 'echo' }
+    metrics.begins(request as never)
+    metrics.begins(job as never)
+    metrics.ends(Object.assign(request, { result: 'completed', duration: 1 }) as never)
+    metrics.called(call as never)
+    metrics.ends(Object.assign(job, { result: 'completed', duration: 1 }) as never)
+    const valuesOf = (name: string) =>
+      registry
+        .told()
+        .find((metric) => metric.name === name)
+        ?.values.map(({ labels, value }) => [labels['pipeline'], value])
+    const both = (value: number) => ['responses', 'responses-background'].map((pipeline) => [pipeline, value])
+    expect(valuesOf('sluice_requests_total')).to.deep.equal(both(1))
+    expect(valuesOf('sluice_in_flight')).to.deep.equal(both(0))
+    expect(valuesOf('sluice_upstream_requests_total')).to.have.length(1)
   })
 })
