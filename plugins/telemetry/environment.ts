@@ -141,8 +141,9 @@ function isOn(signal: Signal, variable: string, words: readonly string[]): SaidB
 const contentVariable = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'
 
 function contentIn(from: VariableReader): 'span' | 'off' | undefined {
-  const word = from.word(contentVariable, [...contents.keys()], [])
-  return word === undefined ? undefined : contents.get(word)
+  if (from.text(contentVariable) === undefined) return undefined
+  // Who asks for content elsewhere, or in a way that is not known, does not ask for it on spans.
+  return contents.get(from.word(contentVariable, [...contents.keys()], []) ?? '') ?? 'off'
 }
 
 function hasEndpoint(from: VariableReader, signal?: 'TRACES' | 'METRICS'): boolean {
@@ -177,7 +178,7 @@ function sendingOf(from: VariableReader, signal: Signal): Sending {
   const clientCertificate = file('CLIENT_CERTIFICATE')
   return {
     url: urlOf(from, signal, named('ENDPOINT')),
-    headers: from.pairs(named('HEADERS'), [signal]),
+    headers: from.headers(named('HEADERS'), [signal]),
     protocol: from.word(named('PROTOCOL'), protocols, [signal]) ?? 'http/protobuf',
     timeout: from.number(named('TIMEOUT'), { least: 1, usual: 10_000 }, [signal]),
     compression: from.word(named('COMPRESSION'), ['gzip', 'none'], [signal]) ?? 'none',

@@ -71,6 +71,14 @@ export class VariableReader {
     return {}
   }
 
+  /** A list of headers. A value with a line break, or beyond Latin-1, could never be sent. */
+  headers(variable: string, signals: readonly Signal[]): Readonly<Record<string, string>> {
+    const headers = this.pairs(variable, signals)
+    if (!Object.values(headers).some((value) => /[^\t\x20-\x7e\x80-\xff]/.test(value))) return headers
+    this.mistake(variable, 'must have values that a header may have: one line of Latin-1', signals)
+    return {}
+  }
+
   mistake(variable: string, message: string, signals: readonly Signal[]): void {
     if (this.mistakes.some((one) => one.variable === variable && one.message === message)) {
       for (const signal of signals) this.#break(signal, variable, message)

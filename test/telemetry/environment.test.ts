@@ -106,6 +106,31 @@ describe("OpenTelemetry's variables", () => {
     expect(collector.requests).to.deep.equal([])
   })
 
+  it('with a header that could never be sent turn a signal off, and quote nothing of it', async () => {
+    for (const value of ['hush-hush%0A', '%E2%82%AChush-hush']) {
+      await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: `authorization=${value}` })
+      expect(await ask()).to.equal(200)
+      expect(await health()).to.deep.include({ status: 'degraded', degraded: ['telemetry'] })
+      expect(errors('traces').map(({ reason }) => reason)).to.deep.equal([
+        'OTEL_EXPORTER_OTLP_HEADERS must have values that a header may have: one line of Latin-1',
+      ])
+      expect(gateway?.lines.join('')).to.not.include('hush')
+      await gateway?.close()
+      gateway = undefined
+    }
+    expect(collector.requests).to.deep.equal([])
+  })
+
+  it('that ask for content in a way that is not known put none on spans, whatever the file says', async () => {
+    const asked = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENT_ONLY' }
+    await start({ ...quick(), ...asked, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, { traces: { content: 'span' } })
+    expect(await ask()).to.equal(200)
+    const spans = await collector.trace(({ kind }) => kind === 'client')
+    expect(JSON.stringify(spans.map(({ attributes }) => attributes))).to.not.match(/Hello|gen_ai\.(input|output)\.mess/)
+    const { body: shown } = await (gateway as AdminGateway).asAdmin('GET /api/config/server/telemetry')
+    expect(Object.keys(shown['overridden'] as object)).to.deep.equal(['traces.content'])
+  })
+
   it('that name no exporter of metrics turn off what is sent, and leave what is read', async () => {
     await start({ OTEL_METRICS_EXPORTER: 'otlp,prometeus', OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: collector.url })
     expect(await health()).to.deep.include({ status: 'degraded', degraded: ['telemetry'] })
