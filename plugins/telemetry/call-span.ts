@@ -59,7 +59,7 @@ export function describeCall(
   exchange: ToldExchange | undefined,
   scrub: (text: string) => string,
 ): void {
-  const { metered, streamed, cost, server, lane } = call
+  const { metered, streamed, cost, server, lane, status = 200 } = call
   if (lane !== undefined) attributes[names.lane] = lane
   if (server !== undefined) {
     attributes[names.serverAddress] = server.address
@@ -68,7 +68,8 @@ export function describeCall(
   if (streamed === true) {
     attributes[names.stream] = true
     const first = call.firstContent ?? call.firstByte
-    if (first !== undefined) attributes[names.firstChunk] = first / 1_000
+    // A refusal is no first part of an answer.
+    if (first !== undefined && status < 400) attributes[names.firstChunk] = first / 1_000
   }
   describeRequest(attributes, call, (text) => clean(text, scrub))
   if (metered?.model !== undefined) attributes[names.responseModel] = metered.model

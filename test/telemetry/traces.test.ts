@@ -250,6 +250,14 @@ describe('traces', () => {
     expect(sum).to.be.closeTo(Number(row.cost_micros) / 1e6, 1e-9)
   })
 
+  it('of a stream that a provider refuses have no time of a first part', async () => {
+    upstream.answer({ status: 400, body: { error: { message: 'no' } } })
+    const { id } = await ask({ stream: true })
+    const [call] = kinds(await of(id), 'client')
+    expect(call?.attributes).to.include({ 'gen_ai.request.stream': true, 'error.type': '400' })
+    expect(call?.attributes['gen_ai.response.time_to_first_chunk']).to.equal(undefined)
+  })
+
   it('say how a stream broke, and what of it was estimated', async () => {
     upstream.answer({ frames: chatFrames('Hello', ' there').slice(0, 3), every: 10, ending: 'reset' })
     const { id } = await ask({ stream: true })
