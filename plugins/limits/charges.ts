@@ -71,7 +71,7 @@ export class Charges {
   readonly #ledger: Pick<Ledger, 'charge'>
   /** Has the row of an exchange carry its charge to the ledger. */
   carry: (row: LedgerTable) => void
-  /** Hears which budgets were charged. */
+  /** Hears which budgets were charged, or had too little left for a request. */
   charged: (budgets: readonly BudgetRule[]) => void = () => undefined
   readonly #reservations = new Map<string, Reservation>()
 

@@ -5,7 +5,7 @@ import type { Seed } from './counters.ts'
 import { SLOT } from './overruns.ts'
 import { DAY } from './period.ts'
 import type { Period } from './period.ts'
-import type { LedgerTable } from './table.ts'
+import type { LedgerTable, SumsTable } from './table.ts'
 
 /** Milliseconds for which a row is kept. */
 const KEPT = 3_600_000
@@ -124,6 +124,15 @@ export class Ledger {
       since: Math.max(start, resetAt.get(bucket) ?? 0),
       spent: spent.get(start)?.get(bucket) ?? 0,
     }))
+  }
+
+  /** Some buckets that have spent something within the longest period with an end. Rejects while the database fails. */
+  async spenders(most: number): Promise<readonly string[]> {
+    const since = Math.floor(Date.now() / DAY) - 31
+    const rows = await this.#host.rows<Pick<SumsTable, 'bucket'>>(
+      `select distinct bucket from limits_sums where day >= ${since} and micros > 0 limit ${most}`,
+    )
+    return rows.map(({ bucket }) => bucket)
   }
 
   /** Forgets what a bucket has spent. `done` runs after the commit. */

@@ -175,7 +175,7 @@ export default defineService({
         'no key-value store is configured: gateways on other machines count rate limits for themselves, and learn what others have spent every 5 seconds',
       )
     const charges = new Charges(counting, ledger)
-    const spent = new SpentBudgets()
+    const spent = new SpentBudgets((most) => ledger.spenders(most))
     charges.charged = (budgets) => spent.charged(budgets)
     const overruns = new Overruns(host)
     let refused: Refused = () => undefined

@@ -67,6 +67,7 @@ export default defineStage({
         if ('refused' in reserved) {
           const budget = budgets[reserved.refused] as BudgetRule
           limits.refused(budget.kind, 'budget')
+          limits.charges.charged([budget])
           throw budgetExceeded(budget, reserved.state, scope)
         }
         if (reserved.left.length > 0)

@@ -25,10 +25,17 @@ export class SpentBudgets {
   /** Names of buckets. */
   readonly #near = new Set<string>()
   #charged = new Set<string>()
+  /** Tells the buckets that spent something before this process began; undefined: they are known. */
+  #before: (() => Promise<readonly string[]>) | undefined
 
-  /** Budgets were charged. */
+  /** @param before names buckets that have spent something lately, at most so many */
+  constructor(before: (most: number) => Promise<readonly string[]>) {
+    this.#before = () => before(most)
+  }
+
+  /** Budgets were charged, or had too little left for a request. */
   charged(budgets: readonly Pick<BudgetRule, 'bucket'>[]): void {
-    for (const { bucket } of budgets) if (this.#charged.size < most) this.#charged.add(bucket)
+    for (const { bucket } of budgets) this.#note(bucket)
   }
 
   /** @param said causes that were told and last, also before a restart */
@@ -36,21 +43,33 @@ export class SpentBudgets {
     said: Parameters<Source['read']>[0],
     { counting, rules, holders, shares }: Looking,
   ): Promise<readonly Cause[]> {
+    for (const bucket of (await this.#before?.()) ?? []) this.#note(bucket)
+    this.#before = undefined
     const told = said.flatMap(({ cause, key }) => (cause === 'budget' ? (key.split(' ')[1] ?? []) : []))
-    const buckets = new Set([...this.#charged, ...this.#near, ...told])
+    const charged = this.#charged
+    const buckets = new Set([...charged, ...this.#near, ...told])
     this.#charged = new Set()
-    this.#near.clear()
     const found = [...buckets].flatMap((bucket) => ruleOf(bucket, rules, holders) ?? [])
-    if (found.length === 0) return []
-    const sums = await counting.read(found)
-    return found.flatMap((rule, at) => {
-      const spent = (sums[at]?.spent ?? 0) / MICROS
-      const { usd } = rule.budget
-      // Who was given nothing has not used it up.
-      const passed = usd === 0 ? [] : shares.filter((share) => spent >= share * usd)
-      if (passed.length > 0 && this.#near.size < most) this.#near.add(rule.bucket)
-      return passed.map((share) => causeOf(rule, share, spent))
-    })
+    try {
+      const sums = found.length === 0 ? [] : await counting.read(found)
+      for (const bucket of buckets) this.#near.delete(bucket)
+      return found.flatMap((rule, at) => {
+        const spent = (sums[at]?.spent ?? 0) / MICROS
+        const { usd } = rule.budget
+        // Who was given nothing has not used it up.
+        const passed = usd === 0 ? [] : shares.filter((share) => spent >= share * usd)
+        if (passed.length > 0 && this.#near.size < most) this.#near.add(rule.bucket)
+        return passed.map((share) => causeOf(rule, share, spent))
+      })
+    } catch (error) {
+      // They are looked at again.
+      for (const bucket of charged) this.#note(bucket)
+      throw error
+    }
+  }
+
+  #note(bucket: string): void {
+    if (this.#charged.size < most) this.#charged.add(bucket)
   }
 }
 

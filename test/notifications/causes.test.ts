@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import fileSystem from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { hostname, tmpdir } from 'node:os'
@@ -11,8 +11,11 @@ import { Causes } from '../../plugins/notifications/causes.ts'
 import { fullDisk } from '../../plugins/notifications/own-causes.ts'
 import { Sources } from '../../plugins/notifications/sources.ts'
 import { endingCertificates } from '../../plugins/telemetry/ending-certificates.ts'
+import { SpentBudgets } from '../../plugins/limits/spent-budgets.ts'
+import type { Looking } from '../../plugins/limits/spent-budgets.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
+import { startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
@@ -111,6 +114,76 @@ describe('causes of notifications', function () {
     expect(begun('disk_low')[0]?.facts).to.deep.include(facts)
     expect(fullDisk({ blocks: 1_000, bavail: 50, bsize: 4_096 })).to.deep.equal([])
     expect(fullDisk({ blocks: 0, bavail: 0, bsize: 4_096 })).to.deep.equal([])
+  })
+})
+
+describe('causes of budgets', () => {
+  it('are those that were spent before a restart, and those that refuse because they are lower now', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-causes-'))
+    const [upstream, ops] = [await scriptedUpstream(), await receiver()]
+    const settings = (usd: number, to: readonly object[]) => ({
+      folder,
+      database: `sqlite:${join(folder, 'sluice.db')}`,
+      server_config: { notifications: { hold: '0s', budget_at: [1], to } },
+      providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
+      models: [{ name: 'm', provider: 'far', pricing: { input: 100_000, output: 100_000 } }],
+      key_fields: { budget: { usd, period: 'total' } },
+    })
+    const body = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'Hello' }] }
+    const statusOf = async (gateway: Pick<AdminGateway, 'post'>) =>
+      (await gateway.post('/v1/chat/completions', body)).status
+    try {
+      upstream.answer({ body: chatAnswer })
+      // 13 tokens at $ 0.1 each.
+      const first = await startGateway(settings(1, []))
+      expect([await statusOf(first), await statusOf(first)]).to.deep.equal([200, 429])
+      await first.close()
+      const second = await startGateway(settings(1, [{ name: 'ops', url: ops.url, secret }]))
+      await until(() => ops.of('budget').length === 1)
+      expect(ops.of('budget')[0]?.facts).to.include({ share: 1, spent: 1.3, limit: 1 })
+      await second.close()
+      await rm(folder, { recursive: true })
+      await mkdir(folder)
+      const third = await startAdmin(settings(5, [{ name: 'ops', url: ops.url, secret }]))
+      const { body: made } = await third.asAdmin('POST /api/api-keys', {
+        name: 'other',
+        budget: { usd: 5, period: 'month' },
+      })
+      const headers = { authorization: `Bearer ${made['key'] as string}` }
+      expect((await third.post('/v1/chat/completions', body, headers)).status).to.equal(200)
+      // Nobody looks at what is far from its end.
+      await third.engine.flush()
+      await third.asAdmin('GET /api/notifications')
+      const lower = { budget: { usd: 0.5, period: 'month' } }
+      expect((await third.asAdmin(`PATCH /api/api-keys/${made['id'] as string}`, lower)).status).to.equal(200)
+      expect((await third.post('/v1/chat/completions', body, headers)).status).to.equal(429)
+      await until(() => ops.of('budget').length === 2)
+      expect(ops.of('budget')[1]?.facts).to.include({ share: 1, spent: 1.3, limit: 0.5 })
+      await third.close()
+    } finally {
+      await upstream.close()
+      await ops.close()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('are there when sums could not be read for a while, and for everybody who looks', async () => {
+    let isAway = true
+    const rule = { kind: 'server', bucket: 'server', title: 'The gateway', budget: { usd: 1, period: 'month' } }
+    const looking = {
+      counting: { read: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve([{ spent: 2_000_000 }])) },
+      rules: { of: () => ({ budgets: [rule] }) },
+      holders: {},
+      shares: [0.8, 1],
+    } as unknown as Looking
+    const budgets = new SpentBudgets(() => Promise.resolve([]))
+    budgets.charged([rule])
+    expect(await budgets.read([], looking).catch((error: Error) => error.message)).to.equal('away')
+    isAway = false
+    const lengths = async (...looks: readonly ReturnType<SpentBudgets['read']>[]) =>
+      (await Promise.all(looks)).map(({ length }) => length)
+    expect(await lengths(budgets.read([], looking))).to.deep.equal([2])
+    expect(await lengths(budgets.read([], looking), budgets.read([], looking))).to.deep.equal([2, 2])
   })
 })
 
