@@ -52,11 +52,13 @@ export function tellMessage({ told }: Pick<Scope, 'told'>, message: Message, hea
   const { method, params } = message
   const text = (value: Json | undefined) => (typeof value === 'string' ? value.slice(0, most) : undefined)
   const meta = params['_meta']
+  // A session begins without a header: its first message says which version its client speaks.
+  const offered = method === 'initialize' ? params['protocolVersion'] : undefined
   const facts = {
     name: method === 'tools/call' || method === 'prompts/get' ? text(params['name']) : undefined,
     uri: text(params['uri']),
     id: message.kind === 'request' ? String(message.id).slice(0, most) : undefined,
-    version: claimedVersion(message) ?? text(headers['mcp-protocol-version']?.toString()),
+    version: claimedVersion(message) ?? text(headers['mcp-protocol-version']?.toString() ?? offered),
     session: text(headers['mcp-session-id']?.toString()),
     trace: isObject(meta) ? traceContext(textsOf(meta)) : undefined,
   }

@@ -87,6 +87,16 @@ describe('traces of messages to MCP servers', () => {
     expect(row.trace_id).to.equal(traceOfMessage)
   })
 
+  it('name the version that the first message of a session offers', async () => {
+    await start()
+    rig.upstream.answer(speaking(({ id }) => result(id)))
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+    const answer = await rig.post({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+    await answer.text()
+    for (const { name, attributes } of Object.values(await of(answer.headers.get('x-request-id') ?? '')))
+      expect([name, attributes['mcp.protocol.version']]).to.deep.equal(['initialize', '2025-06-18'])
+  })
+
   it('begin a trace of their own, without a link, where no context is read from clients', async () => {
     await start({}, { OTEL_PROPAGATORS: 'none' })
     rig.upstream.answer(speaking(({ id }) => result(id, { content: [] })))
