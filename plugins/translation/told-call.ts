@@ -53,12 +53,13 @@ function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
     return Object.fromEntries(
       Object.entries(body).filter(([, value]) => typeof value === 'number' || typeof value === 'boolean'),
     )
-  const { n, generationConfig, previous_response_id: previous, conversation: named } = body
+  const { n, generationConfig } = body
   const choices = isObject(generationConfig) ? generationConfig['candidateCount'] : n
-  const conversation = isObject(named) ? named['id'] : named
+  // A chain that the gateway knows stands in the body by now.
+  const { previous_response_id: previous } = request.sent
   const said = {
     choices: typeof choices === 'number' ? choices : undefined,
-    conversation: typeof conversation === 'string' ? conversation.slice(0, 256) : undefined,
+    conversation: conversationIn(request)?.slice(0, 256),
     previous: typeof previous === 'string' ? previous.slice(0, 256) : undefined,
   }
   // What refuses the whole request may take it without what is not told from there.
@@ -80,6 +81,16 @@ function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
     reasoning: asked.reasoning && { ...asked.reasoning },
     format: asked.format?.type,
   }
+}
+
+/** What the client calls the conversation: in the gateway's words, otherwise in those of the responses API. */
+function conversationIn({ sent: { routing, conversation }, headers }: Envelope): string | undefined {
+  const named = [
+    isObject(routing) ? routing['conversation'] : undefined,
+    headers['x-conversation-id'],
+    isObject(conversation) ? conversation['id'] : conversation,
+  ]
+  return named.find((one) => typeof one === 'string' && one !== '') as string | undefined
 }
 
 function withoutConversation(request: Envelope): Envelope {

@@ -170,6 +170,28 @@ describe('traces', () => {
     expect(await parametersOf({ tool_choice })).to.deep.equal(numbers)
   })
 
+  it('name the conversation that the client names, and the response that it goes on with', async () => {
+    const named = async (path: string, body: object, headers: Record<string, string> = {}) => {
+      upstream.answer({ body: chatAnswer })
+      const answer = await gateway.post(path, { model: 'm', ...body }, headers)
+      expect(answer.status, await answer.clone().text()).to.equal(200)
+      await answer.text()
+      const [call] = kinds(await of(answer.headers.get('x-request-id') ?? ''), 'client')
+      const { attributes = {} } = call ?? {}
+      return [attributes['gen_ai.conversation.id'], attributes['gen_ai.request.previous_response.id']]
+    }
+    const header = { 'x-conversation-id': 'c-header' }
+    const chat = { messages, routing: { conversation: 'c-routing' } }
+    expect(await named('/v1/chat/completions', { messages })).to.deep.equal([undefined, undefined])
+    expect(await named('/v1/chat/completions', { messages }, header)).to.deep.equal(['c-header', undefined])
+    expect(await named('/v1/chat/completions', chat, header)).to.deep.equal(['c-routing', undefined])
+    const asked = { model: 'm', input: 'Hello?', store: true }
+    upstream.answer({ body: chatAnswer })
+    const { id } = (await (await gateway.post('/v1/responses', asked)).json()) as { readonly id: string }
+    const next = { input: 'And?', previous_response_id: id }
+    expect(await named('/v1/responses', next, header)).to.deep.equal(['c-header', id])
+  })
+
   it('go on with the trace of a client, and reach the provider as the span of its call', async () => {
     upstream.answer({ body: chatAnswer })
     const before = upstream.requests.length
