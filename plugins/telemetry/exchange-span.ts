@@ -129,8 +129,16 @@ export function langfuseOf(pipeline: string, tags: ToldExchange['tags'], request
   }
 }
 
-/** Says of an exchange what is known at its end. Absent values are absent attributes. */
-export function describeExchange(attributes: Attributes, exchange: ToldExchange, scrub: Scrub): void {
+/**
+ * Says of an exchange what is known at its end. Absent values are absent attributes.
+ * @param tried the provider that was asked last: of an exchange that failed, nothing else names it
+ */
+export function describeExchange(
+  attributes: Attributes,
+  exchange: ToldExchange,
+  tried: string | undefined,
+  scrub: Scrub,
+): void {
   const { key, tags, bill, losses } = exchange
   const put = (name: string, value: string | number | undefined) => {
     if (value !== undefined && value !== '') attributes[name] = value
@@ -142,7 +150,7 @@ export function describeExchange(attributes: Attributes, exchange: ToldExchange,
   put(names.member, exchange.member)
   put(names.requested, exchange.requested && clean(exchange.requested, scrub, 128))
   put(names.served, exchange.model)
-  put(names.providerRecord, exchange.provider)
+  put(names.providerRecord, exchange.provider ?? tried)
   put(names.tries, exchange.tries)
   if (bill) put(names.costOrigin, bill.cost.origin)
   if (bill?.cost.micros !== undefined) put(names.costUsd, bill.cost.micros / 1e6)

@@ -182,9 +182,11 @@ export class TracedExchanges {
     if (span.isRecorded) {
       const { attributes } = span
       this.#endStages(running)
-      describeExchange(attributes, exchange, this.#settings.scrub)
+      const last = running.calls.at(-1)
+      const isMcp = exchange.protocol === 'mcp'
+      describeExchange(attributes, exchange, isMcp ? undefined : last?.provider, this.#settings.scrub)
       if (isRequest(exchange)) Object.assign(attributes, running.request)
-      if (exchange.protocol === 'mcp') this.#mcp.describeServer(attributes, exchange, running.calls.at(-1))
+      if (isMcp) this.#mcp.describeServer(attributes, exchange, last)
       if (isError(exchange)) span.fail()
     }
     this.#end(span, running, running.began + (exchange.duration ?? 0))

@@ -272,10 +272,14 @@ describe('traces', () => {
     expect(sum).to.be.closeTo(Number(row.cost_micros) / 1e6, 1e-9)
   })
 
-  it('of a stream that a provider refuses have no time of a first part', async () => {
+  it('of a stream that a provider refuses name it, and have no time of a first part', async () => {
     upstream.answer({ status: 400, body: { error: { message: 'no' } } })
     const { id } = await ask({ stream: true })
-    const [call] = kinds(await of(id), 'client')
+    const spans = await of(id)
+    const [call] = kinds(spans, 'client')
+    // Nobody has served it, and the provider that refused it is named.
+    const { 'sluice.served': served, 'sluice.provider': provider } = kinds(spans, 'server')[0]?.attributes ?? {}
+    expect([served, provider]).to.deep.equal([undefined, 'far'])
     expect(call?.attributes).to.include({ 'gen_ai.request.stream': true, 'error.type': '400' })
     expect(call?.attributes['gen_ai.response.time_to_first_chunk']).to.equal(undefined)
   })
