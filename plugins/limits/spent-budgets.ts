@@ -45,7 +45,7 @@ export class SpentBudgets {
   ): Promise<readonly Cause[]> {
     for (const bucket of (await this.#before?.()) ?? []) this.#note(bucket)
     this.#before = undefined
-    const told = said.flatMap(({ cause, key }) => (cause === 'budget' ? (key.split(' ')[1] ?? []) : []))
+    const told = said.flatMap(({ cause, key }) => (cause === 'budget' ? [bucketIn(key)] : []))
     const charged = this.#charged
     const buckets = new Set([...charged, ...this.#near, ...told])
     this.#charged = new Set()
@@ -82,6 +82,11 @@ function causeOf({ kind, bucket, title, budget }: BudgetRule, share: number, spe
     facts: { holder: kind, share, period, spent: Number(spent.toFixed(6)), limit },
     path: pathOf(bucket),
   }
+}
+
+/** The bucket of a cause; the name of a key may have spaces. */
+function bucketIn(key: string): string {
+  return key.slice('budget '.length, key.lastIndexOf(' '))
 }
 
 function pathOf(bucket: string): string {

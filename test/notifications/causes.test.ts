@@ -167,7 +167,7 @@ describe('causes of budgets', () => {
     }
   })
 
-  it('are there when sums could not be read for a while, and for everybody who looks', async () => {
+  it('are there when sums could not be read for a while, for everybody who looks, and for every name', async () => {
     let isAway = true
     const rule = { kind: 'server', bucket: 'server', title: 'The gateway', budget: { usd: 1, period: 'month' } }
     const looking = {
@@ -184,6 +184,12 @@ describe('causes of budgets', () => {
       (await Promise.all(looks)).map(({ length }) => length)
     expect(await lengths(budgets.read([], looking))).to.deep.equal([2])
     expect(await lengths(budgets.read([], looking), budgets.read([], looking))).to.deep.equal([2, 2])
+    // What was said before a restart goes on, whatever its holder is called.
+    const named = { ...rule, kind: 'key', bucket: 'key:file:of the team' }
+    const said = [{ cause: 'budget', key: 'budget key:file:of the team 0.8' }] as never
+    const own = { ...looking, rules: { of: () => ({ budgets: [named] }) } } as unknown as Looking
+    const [first] = await new SpentBudgets(() => Promise.resolve([])).read(said, own)
+    expect(first?.key).to.equal('budget key:file:of the team 0.8')
   })
 })
 
