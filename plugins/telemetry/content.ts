@@ -46,8 +46,7 @@ export function describeContent(
   const { request, reply } = call.content?.() ?? {}
   if (request) {
     const { items, tools } = request as GenerateRequest
-    // Chat completions alone have system text among the messages.
-    const apart = protocol === 'chat' ? [] : items.filter(isSystem)
+    const apart = apartIn(items, protocol)
     put(names.systemInstructions, apart.length === 0 ? undefined : apart.flatMap(partsOf))
     put(names.inputMessages, messagesOf(items.filter((item) => !apart.includes(item))) as unknown as Json)
     put(names.toolDefinitions, tools.length === 0 ? undefined : tools.map(definitionOf))
@@ -64,8 +63,14 @@ function cut(text: string, most: number): string {
   return bytes.subarray(0, end).toString()
 }
 
-function isSystem(item: Item): boolean {
-  return item.type === 'message' && item.role === 'system'
+/** The system text that a protocol has apart from its messages. */
+function apartIn(items: readonly Item[], protocol: string | undefined): readonly Item[] {
+  const has = (item: Item, ...roles: readonly string[]) => item.type === 'message' && roles.includes(item.role)
+  // Chat completions have all of it among the messages, and responses what is not their instructions.
+  if (protocol === 'chat') return []
+  if (protocol !== 'responses') return items.filter((item) => has(item, 'system', 'developer'))
+  const first = items.findIndex((item) => !has(item, 'system'))
+  return first < 0 ? items : items.slice(0, first)
 }
 
 /** Neighbouring items of one role are one message. */

@@ -222,6 +222,32 @@ describe('spans', () => {
     expect(call.attributes['sluice.content.truncated']).to.equal(true)
   })
 
+  it('have the words of developers apart where no message can be theirs, and among the messages of responses', async () => {
+    const providers = [
+      { name: 'own', type: 'native', base_url: upstream.url, api_key: secret },
+      { name: 'other', type: 'messages', base_url: upstream.url, api_key: secret },
+    ]
+    const models = ['own', 'other'].map((provider) => ({ name: provider, provider }))
+    const gateway = await start({ content: 'span' }, { providers, models })
+    const said = (call: SeenSpan) => [
+      json(call, 'gen_ai.system_instructions'),
+      (json(call, 'gen_ai.input.messages') as { role: string }[]).map(({ role }) => role),
+    ]
+    upstream.answer({ body: messagesAnswer })
+    const chat = { model: 'other', messages: [{ role: 'developer', content: 'Be kind.' }, ...messages] }
+    expect(said(await callOf(await ask(gateway, chat)))).to.deep.equal([
+      [{ type: 'text', content: 'Be kind.' }],
+      ['user'],
+    ])
+    upstream.answer(says('responses', 'Well.'))
+    const input = [{ role: 'developer', content: 'Be kind.' }, ...messages, { role: 'system', content: 'Be brief.' }]
+    const asked = { model: 'own', instructions: 'Be here.', input, store: false }
+    expect(said(await callOf(await ask(gateway, asked, '/v1/responses')))).to.deep.equal([
+      [{ type: 'text', content: 'Be here.' }],
+      ['developer', 'user', 'system'],
+    ])
+  })
+
   it('have one per stage if that is wanted', async () => {
     const gateway = await start({ stages: 'all' })
     upstream.answer({ body: chatAnswer })
