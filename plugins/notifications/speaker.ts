@@ -7,7 +7,7 @@ import { Peers } from './peers.ts'
 import type { Sources } from './sources.ts'
 import type { Targets } from './targets.ts'
 
-/** What is kept for whichever process speaks for all. */
+/** What is kept for whichever process speaks for all that use a database. */
 const all = ''
 /** Milliseconds for which an undelivered notice is tried on by another process. */
 const current = 600_000
@@ -31,7 +31,7 @@ export interface ShownCause extends Cause {
  * cannot be asked for, for itself and with its name.
  */
 export class Speaker {
-  readonly #host: Pick<ServiceHost, 'keyValue' | 'firstProcess' | 'log'>
+  readonly #host: Pick<ServiceHost, 'keyValue' | 'firstProcess' | 'dialect' | 'log'>
   readonly #parts: Parts
   readonly #peers: Peers
   /** Said for all, and said for this process alone. */
@@ -43,7 +43,7 @@ export class Speaker {
   #looking: Promise<void> | undefined
   #isClosed = false
 
-  constructor(host: Pick<ServiceHost, 'keyValue' | 'firstProcess' | 'rows' | 'log'>, parts: Parts) {
+  constructor(host: Pick<ServiceHost, 'keyValue' | 'firstProcess' | 'rows' | 'dialect' | 'log'>, parts: Parts) {
     this.#host = host
     this.#parts = parts
     this.#peers = new Peers(host)
@@ -86,8 +86,7 @@ export class Speaker {
   async #look(): Promise<void> {
     const here = await this.#parts.sources.read(this.#said())
     if (this.#isClosed) return
-    const isShared = this.#host.keyValue.shared || this.#host.firstProcess !== undefined
-    if (!isShared) return this.#speakAlone(here)
+    if (!this.#isShared) return this.#speakAlone(here)
     try {
       await this.#peers.tell(here)
       await this.#turn(await this.#peers.leads())
@@ -119,12 +118,19 @@ export class Speaker {
 
   async #speakAlone(here: readonly Cause[]): Promise<void> {
     const { name } = this.#parts
-    if (!this.#knowsOwn && !this.#host.keyValue.shared && this.#host.firstProcess === undefined) {
-      await this.#takeOver(this.#own, name)
+    // A file of SQLite has one gateway, whose host may have another name after a restart, as in a container.
+    const speaker = this.#host.dialect === 'sqlite' && !this.#isShared ? all : name
+    if (!this.#knowsOwn && !this.#isShared) {
+      await this.#takeOver(this.#own, speaker)
       this.#knowsOwn = true
     }
     const named = here.map((cause) => ({ ...cause, facts: { ...cause.facts, process: name } }))
-    await this.#say(this.#own, named, name)
+    await this.#say(this.#own, named, speaker)
+  }
+
+  /** Whether other processes may see the same causes, and know who speaks. */
+  get #isShared(): boolean {
+    return this.#host.keyValue.shared || this.#host.firstProcess !== undefined
   }
 
   async #takeOver(causes: Causes, speaker: string): Promise<void> {

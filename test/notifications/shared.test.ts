@@ -1,5 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { syncBuiltinESMExports } from 'node:module'
+import os, { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect } from 'chai'
@@ -125,6 +126,38 @@ describe('notifications, whoever says them', function () {
     const running = await startGateway(given)
     return { ...running, asAdmin: askAt(running.url, token) } as AdminGateway
   }
+
+  it('are not repeated, and end, after a restart on a host of another name, as a container is', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-notifications-'))
+    const hostname = os.hostname
+    const database = `sqlite:${join(folder, 'sluice.db')}`
+    let gateway = await startAdmin({ folder, database, ...settings() })
+    const { token } = gateway.admin
+    try {
+      const one = await addKey(gateway, 'one')
+      await until(() => ops.of('expires').length === 1)
+      await gateway.close()
+      os.hostname = () => 'another-container'
+      syncBuiltinESMExports()
+      gateway = await restarted({ folder, database, ...settings() }, token)
+      await addKey(gateway, 'two')
+      await until(() => ops.of('expires').length === 2)
+      expect((await gateway.asAdmin(`DELETE /api/api-keys/${one}`)).status).to.equal(204)
+      await until(() => ops.of('expires').length === 3)
+      expect(names(ops.of('expires'))).to.deep.equal(['one begin', 'two begin', 'one end'])
+      expect(ops.of('expires')[2]?.id).to.equal(ops.of('expires')[0]?.id)
+      expect(ops.of('expires').map(({ facts }) => facts['process'])).to.deep.equal([
+        hostname(),
+        'another-container',
+        'another-container',
+      ])
+    } finally {
+      os.hostname = hostname
+      syncBuiltinESMExports()
+      await gateway.close()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
 
   it('tell of a key-value store that is away, and that it is back', async function () {
     const store = await redis(this)
