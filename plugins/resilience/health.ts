@@ -74,6 +74,11 @@ export class Healths {
     return [...this.#found.values()].toReversed().filter(({ model }) => (model !== null) === perModel)
   }
 
+  /** Forgets what nobody can ask any more: its circuit would never close. */
+  keep(isThere: (health: Health) => boolean): void {
+    for (const [key, health] of [...this.#found.entries()]) if (!isThere(health)) this.#found.delete(key)
+  }
+
   /** Closes circuits: of one provider or all (null), of one model or all (null). */
   reset({ provider, model }: { readonly provider: string | null; readonly model: string | null }): void {
     for (const health of this.#found.values())

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { defineService } from '../../engine/index.ts'
-import type { Candidate, ConfigOf, Requester, Services } from '../../engine/index.ts'
-import { duration, durationSchema } from '../../engine/kit.ts'
+import type { Candidate, Catalog, ConfigOf, Requester, Services } from '../../engine/index.ts'
+import { duration, durationSchema, placesOf } from '../../engine/kit.ts'
 import { breakerOf, coolingKeys, merged } from './breaker-rows.ts'
 import type { BreakerRow, PooledKey, Told } from './breaker-rows.ts'
 import type { CircuitState } from './circuit.ts'
@@ -93,6 +93,7 @@ export default defineService({
   open(host) {
     let turned: (provider: string, to: CircuitState) => void = () => undefined
     const healths = new Healths(undefined, (provider, to) => turned(provider, to))
+    const gauges: Gauges = new Map()
     let tell: () => Told = () => ({ breakers: [], keys: [] })
     const processes = new Processes(host, { tell: () => tell(), reset: (which) => healths.reset(which) })
     return {
@@ -146,7 +147,8 @@ export default defineService({
           view,
           live() {
             tell = own
-            turned = measured(metrics, () => healths.all(rules.perModel))
+            healths.keep((health) => canBeAsked(health, catalog))
+            turned = measured(metrics, () => healths.all(rules.perModel), gauges)
             notifications.watch('resilience', {
               read: async () => troubles(await view.all(), (name) => keysOf(records.find('provider', name))),
             })
@@ -160,8 +162,21 @@ export default defineService({
 
 const states = { closed: 0, open: 2, half_open: 1 } as const satisfies Record<CircuitState, number>
 
+/** Whether a request can lead to a provider, or to a model at a provider. */
+function canBeAsked({ provider, model }: Health, catalog: Pick<Catalog, 'find' | 'provider'>): boolean {
+  if (catalog.provider(provider) === undefined) return false
+  if (model === null) return true
+  const record = catalog.find(model)
+  return (
+    record !== undefined && record.enabled !== false && placesOf(record).some((place) => place.provider === provider)
+  )
+}
+
+/** What was measured last, by provider; a configuration may have it no more. */
+type Gauges = Map<string, ReturnType<ReturnType<Services['metrics']['gauge']>>>
+
 /** Measures the circuits of this process. Returns what counts their changes. */
-function measured(metrics: Services['metrics'], all: () => readonly Health[]) {
+function measured(metrics: Services['metrics'], all: () => readonly Health[], gauges: Gauges) {
   const labels = { provider: { records: 'provider' } } as const
   const help = 'The worst breaker of a provider: 0 closed, 1 half open, 2 open.'
   const state = metrics.gauge({ name: 'sluice_breaker_state', help, labels, across: 'max' })
@@ -170,15 +185,16 @@ function measured(metrics: Services['metrics'], all: () => readonly Health[]) {
     help: 'Changes of the breakers of a provider.',
     labels: { ...labels, to: Object.keys(states) },
   })
-  const told = new Set<string>()
   metrics.onRead('resilience', () => {
-    // A provider that nobody has asked lately has forgotten its failures.
-    const worst = new Map([...told].map((provider) => [provider, 0]))
+    const worst = new Map<string, number>()
     for (const { provider, circuit } of all())
       worst.set(provider, Math.max(worst.get(provider) ?? 0, states[circuit.state]))
+    // What is not known any more has no failures, and its series goes on for a while.
+    for (const gauge of gauges.values()) gauge.set(0)
     for (const [provider, value] of worst) {
-      told.add(provider)
-      state({ provider }).set(value)
+      const gauge = state({ provider })
+      gauges.set(provider, gauge)
+      gauge.set(value)
     }
   })
   return (provider: string, to: CircuitState) => transitions({ provider, to }).add()

@@ -1,4 +1,7 @@
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { startRig } from '../realtime/rig.ts'
@@ -338,6 +341,61 @@ describe('metrics of', () => {
       expect(valueIn(await scrape(rig.gateway.url), 'sluice_mcp_sessions', { server: 'docs' })).to.equal(0)
     } finally {
       await rig.close()
+    }
+  })
+})
+
+describe('the breaker of a provider, or of a model, that is gone', () => {
+  it('is no more open, neither in metrics nor among the causes, and the others stay', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-metrics-'))
+    const upstream = await scriptedUpstream()
+    const gateway = await startAdmin({
+      folder,
+      server_config: {
+        resilience: { retries: { tries: 1 }, breaker: { failures: 1 } },
+        telemetry: { metrics: { access: 'open' } },
+      },
+      providers: ['far', 'near'].map((name) => ({ name, type: 'compatible', base_url: upstream.url, api_key: 'k' })),
+      models: [
+        { name: 'm', provider: 'far' },
+        { name: 'n', provider: 'near' },
+        { name: 'near/*', provider: 'near', upstream_model: '*' },
+        { name: 'o', provider: 'near' },
+      ],
+    })
+    const file = join(folder, 'sluice.yaml')
+    const change = async (...changes: readonly (readonly [from: string, to: string])[]) => {
+      const text = await readFile(file, 'utf8')
+      await writeFile(
+        file,
+        changes.reduce((all, [from, to]) => all.replaceAll(from, to), text),
+      )
+      expect((await gateway.asAdmin('POST /api/config/reload')).status).to.equal(200)
+    }
+    const states = async () => {
+      const text = await (await fetch(`${gateway.url}/metrics`)).text()
+      const open = (await gateway.asAdmin('GET /api/notifications')).body['open'] as { readonly subject: string }[]
+      const found = seriesIn(text).filter(({ name }) => name === 'sluice_breaker_state')
+      return [
+        Object.fromEntries(found.map(({ labels, value }) => [labels['provider'], value])),
+        open.map(({ subject }) => subject).toSorted(),
+      ]
+    }
+    try {
+      upstream.answer({ status: 500, body: { error: { message: 'no' } } })
+      for (const model of ['m', 'n', 'near/any'])
+        await (await gateway.post('/v1/chat/completions', { model, messages })).text()
+      expect(await states()).to.deep.equal([{ far: 2, near: 2 }, ['far / m', 'near / n', 'near / near/any']])
+      await change(['name: n\n', 'name: other\n'])
+      expect(await states()).to.deep.equal([{ far: 2, near: 2 }, ['far / m', 'near / near/any']])
+      await change(['provider: far', 'provider: near'])
+      expect(await states()).to.deep.equal([{ far: 0, near: 2 }, ['near / near/any']])
+      await change(['name: near\n', 'name: third\n'], ['provider: near', 'provider: third'])
+      expect(await states()).to.deep.equal([{ far: 0, near: 0 }, []])
+    } finally {
+      await gateway.close()
+      await upstream.close()
+      await rm(folder, { recursive: true, force: true })
     }
   })
 })
