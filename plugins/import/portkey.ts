@@ -6,7 +6,7 @@ import { member, providerFor, reserve, snakeCase, tryAll, vendorNamed } from './
 import { isHeaderText } from './headers.ts'
 import { Report } from './report.ts'
 import { isSecretName } from './secrets.ts'
-import { isEmpty, itemsOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
+import { isEmpty, itemsOf, leavesOf, membersOf, numberOf, readTree, textOf, Unreadable } from './tree.ts'
 import type { Node } from './tree.ts'
 import { upstreamName, vendors } from './vendors.ts'
 
