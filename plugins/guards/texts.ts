@@ -188,6 +188,8 @@ class Walker {
     // Data of the client, with names of its own.
     if (name === 'state' && typeof value !== 'string') return this.#free(value, at, 'user')
     const place: Place = { at, role: isSystem && !isSpoken ? 'system' : 'user', field: name }
+    // They stand before the conversation, wherever the body has them.
+    if (isSystem && !isSpoken) return new Walker(this.#replace, this.#protocol).#value(value, place)
     // A list of texts to embed is no conversation.
     const isSaid = name in roles && !(name === 'input' && this.#protocol === 'embeddings')
     if (isSaid && Array.isArray(value))

@@ -50,4 +50,24 @@ describe('guards: the parts of a message', () => {
     expect((await ask([user, begun, { role: 'user', content: 'Go on.' }])).status).to.equal(200)
     expect((await ask([{ role: 'user', content: 'Go on.' }, begun, user, begun])).status).to.equal(400)
   })
+
+  it('are of no turn where they are the instructions, wherever the body has them', async () => {
+    const messages = ['user', 'assistant', 'user'].map((role) => ({ role, content: 'Go on.' }))
+    const system = 'It is unwanted.'
+    for (const body of [
+      { system, messages },
+      { messages, system },
+    ]) {
+      rig.upstream.answer({ body: wholeOf.messages({ text: ['Yes.'] }) })
+      const passed = await rig.gateway.post('/v1/messages', { model: 'messages', max_tokens: 9, ...body })
+      expect(passed.status, await passed.text()).to.equal(200)
+      const first = await rig.gateway.post('/v1/messages', {
+        model: 'messages',
+        max_tokens: 9,
+        ...body,
+        messages: messages.slice(0, 1),
+      })
+      expect(first.status).to.equal(400)
+    }
+  })
 })
