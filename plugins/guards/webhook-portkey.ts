@@ -13,12 +13,12 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /** The webhooks of Portkey. */
-export function portkey({ url, headers }: WebhookConfig, host: Host): Judge {
+export function portkey({ url, headers, action }: WebhookConfig, host: Host): Judge {
   const service = jsonService(url, headers, host)
   return async (judged, scope) => {
     const { verdict, transformedData: changed } = await service.ask(questionOf(judged), scope)
     if (typeof verdict !== 'boolean') throw new Error('its answer has no "verdict"')
-    const texts = isObject(changed) ? changesIn(changed, judged) : undefined
+    const texts = action === 'mask' && isObject(changed) ? changesIn(changed, judged) : undefined
     // A refusal without other texts is one of all of them.
     if (texts && (verdict || texts.length > 0)) return { hit: texts.length > 0, texts }
     return verdict ? { hit: false } : { hit: true, spans: wholeTexts(judged) }
@@ -36,7 +36,7 @@ function questionOf(judged: Judged): JsonObject {
   return {
     request: {
       json: protocol === 'gemini' ? { model: request.model, messages: messagesOf(asked) } : body,
-      text: (isInput ? texts : asked).at(-1)?.text ?? '',
+      text: lastOf(isInput ? texts : asked),
       isStreamingRequest: request.stream,
       isTransformed: false,
     },
@@ -46,6 +46,14 @@ function questionOf(judged: Judged): JsonObject {
     metadata: request.tags,
     eventType: isInput ? 'beforeRequestHook' : 'afterRequestHook',
   }
+}
+
+/** The text of the last message: what its parts say together. */
+function lastOf(texts: readonly { readonly at: string; readonly text: string }[]): string {
+  const messageOf = (at: string) => /^(?:messages|contents|input)(?:\[\d+\])?(?![\w])/.exec(at)?.[0]
+  const last = texts.map(({ at }) => messageOf(at)).findLast((one) => one !== undefined)
+  if (last === undefined) return texts.at(-1)?.text ?? ''
+  return texts.flatMap(({ at, text }) => (messageOf(at) === last ? [text] : [])).join('')
 }
 
 function messagesOf(texts: readonly { readonly role: string; readonly text: string }[]): Json {

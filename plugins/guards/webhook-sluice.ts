@@ -6,6 +6,8 @@ import { isObject, jsonService } from '../../engine/kit.ts'
 export interface WebhookConfig {
   readonly name?: string
   readonly url: string
+  /** What the guard does with what is found. */
+  readonly action?: string
   readonly secret?: string | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly params: Readonly<Record<string, unknown>>

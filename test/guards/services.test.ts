@@ -33,6 +33,8 @@ describe('guards: services', () => {
           { ...hook, name: 'shadow', shadow: true },
           { ...hook, name: 'litellm', contract: 'litellm', action: 'mask', params: { level: 2 } },
           { ...hook, name: 'portkey', contract: 'portkey', action: 'mask' },
+          { ...hook, name: 'portkey-denies', contract: 'portkey' },
+          { name: 'fast', kind: 'words', words: ['tell'], action: 'flag', default: false },
           { name: 'moderation', kind: 'moderation', url: `${service.url}/v1`, default: false, timeout: '300ms' },
         ],
       },
@@ -297,6 +299,19 @@ describe('guards: services', () => {
     const [before] = service.asked as [Asked]
     expect(before.body).to.deep.include({ requestType: 'chatComplete', eventType: 'beforeRequestHook' })
     expect(before.body['request']).to.deep.include({ text: 'Be BAD', isStreamingRequest: false, isTransformed: false })
+  })
+
+  it('of Portkey read the last message whole, and change nothing where the guard does not mask', async () => {
+    const transformedData = { request: { json: { messages: [{ role: 'user', content: '***' }] } } }
+    service.answers(({ body }) => ({ verdict: body['eventType'] === 'beforeRequestHook', transformedData }))
+    const content = ['one, ', 'two'].map((text) => ({ type: 'text', text }))
+    const asked = { model: 'messages', max_tokens: 9, messages: [{ role: 'user', content }], system: 'Be kind.' }
+    rig.upstream.answer({ body: wholeOf.messages({ text: ['Yes.'] }) })
+    const got = await rig.gateway.post('/v1/messages', asked, by('portkey-denies'))
+    expect(await got.text()).to.contain('"stop_reason":"refusal"')
+    expect(JSON.parse(String(rig.upstream.requests.at(-1)?.body))).to.deep.include({ messages: asked.messages })
+    for (const { body } of service.asked) expect(body['request']).to.deep.include({ text: 'one, two' })
+    expect(service.asked).to.have.length(2)
   })
 
   it('of Portkey that refuse without other texts have everything masked', async () => {
