@@ -1,4 +1,5 @@
 import type { Envelope, Json, Scope } from '../../engine/index.ts'
+import { inOrder } from './rule.ts'
 import type { Judgement, Rule } from './rule.ts'
 import { TokenTable } from './token-table.ts'
 
@@ -6,6 +7,8 @@ import { TokenTable } from './token-table.ts'
 export const outcomes = ['passed', 'error', 'flagged', 'masked', 'retried', 'fallback', 'denied'] as const
 
 export type OutcomeWord = (typeof outcomes)[number]
+
+const sides = ['input', 'output'] as const
 
 /** What is told of one guard on one side of an exchange. Never a text. */
 interface Told {
@@ -37,6 +40,8 @@ export class GuardedExchange {
   readonly #pending = new Set<Promise<unknown>>()
   readonly #scope: Scope
   readonly #count: (verdict: CountedVerdict) => void
+  /** Of guards with a share of the requests, whether this is one of theirs. */
+  readonly #drawn = new Map<Rule, boolean>()
   /** Further tries that guards have asked for. */
   readonly #retries = new Map<Rule, number>()
   /** Judgements that have not let the request pass. */
@@ -59,6 +64,13 @@ export class GuardedExchange {
     this.#count = count
   }
 
+  /** Whether a guard judges this request: drawn once, for its answer, too. */
+  has(rule: Rule): boolean {
+    let isDrawn = this.#drawn.get(rule)
+    if (isDrawn === undefined) this.#drawn.set(rule, (isDrawn = rule.isDrawn()))
+    return isDrawn
+  }
+
   /** Notes a judgement. The windows of one answer are one entry. */
   tell(rule: Rule, side: 'input' | 'output', judgement: Judgement, outcome: OutcomeWord, hits?: number): void {
     // Nobody wanted to know any more.
@@ -68,7 +80,13 @@ export class GuardedExchange {
     }
     const known = this.#told.find((one) => one.rule === rule && one.side === side)
     const told = known ?? entryOf(rule, side)
-    if (!known) this.#told.push(told)
+    if (!known) {
+      this.#told.push(told)
+      // Those that judge beside each other end in any order.
+      this.#told.sort(
+        (one, other) => sides.indexOf(one.side) - sides.indexOf(other.side) || inOrder(one.rule, other.rule),
+      )
+    }
     const found = 'found' in judgement ? judgement.found : undefined
     told.windows += 1
     told.milliseconds += judgement.milliseconds
@@ -159,7 +177,7 @@ export class GuardedExchange {
         shadow: rule.isShadow,
       }))
     const named = new Map<string, OutcomeWord>()
-    for (const { rule, outcome } of live) {
+    for (const { rule, outcome } of live.toSorted((one, other) => inOrder(one.rule, other.rule))) {
       const before = named.get(rule.name) ?? 'passed'
       if (outcomes.indexOf(outcome) > outcomes.indexOf(before)) named.set(rule.name, outcome)
     }

@@ -7,6 +7,7 @@ import { guardCompaction, restoredCompaction } from './compactions.ts'
 import { askingPipelines } from './model.ts'
 import { guardRequest } from './requests.ts'
 import type { Around } from './requests.ts'
+import { inOrder } from './rule.ts'
 import type { Rule } from './rule.ts'
 import { textsIn } from './texts.ts'
 import type { TokenTable } from './token-table.ts'
@@ -70,7 +71,7 @@ export default defineStage({
       const isNamed = request.headers['x-gateway-guards'] !== undefined
       if (isOfModel && !guards.hasModels && !guards.hasFeedback) return nothing
       const hasNone = guards.isEmpty && !isNamed && slots.principal?.guards === undefined
-      const rules = hasNone ? none : rulesFor(slots, isOfModel, place)
+      const rules = hasNone ? none : rulesFor(slots, scope, isOfModel, place)
       if (rules.length === 0 && side === 'output') return restoredAlone(answer, guards.tokensOf(scope))
       const told = isOfModel ? toldAgain(request, guards.exchangeOf(scope).feedback) : request
       if (rules.length === 0) return told === request ? nothing : { request: told }
@@ -109,20 +110,20 @@ function restoredAlone(answer: Slots['answer'], tokens: TokenTable | undefined):
 /** The guards of an exchange on one side. Those of a model judge its answers, and requests beside those that have judged. */
 function rulesFor(
   { request, principal, model }: Slots,
+  scope: Scope,
   isOfModel: boolean,
   { host, guards, side }: Place,
 ): readonly Rule[] {
   const isOff = (name: string) => host.records.find('guard', name)?.off !== undefined
   const all = guards.of({ principal, header: request.headers['x-gateway-guards'], isOff })
-  const ofModel = model ? guards.ofModel(model.model, all) : []
-  if (side === 'output') return drawn([...all, ...ofModel].filter((rule) => rule.judgesAnswers()))
+  const off = principal?.guards?.off ?? none
+  const ofModel = model ? guards.ofModel(model.model, all).filter(({ name }) => !off.includes(name)) : none
+  const drawn = (rules: readonly Rule[]) =>
+    rules.every(({ record }) => record.sample >= 1) ? rules : rules.filter((rule) => guards.exchangeOf(scope).has(rule))
+  if (side === 'output') return drawn([...all, ...ofModel].filter((rule) => rule.judgesAnswers()).toSorted(inOrder))
   // Forms hold files, which no guard judges yet.
   if (request.contentType !== 'application/json') return []
   return drawn((isOfModel ? ofModel : all).filter((rule) => rule.judgesRequests()))
-}
-
-function drawn(rules: readonly Rule[]): readonly Rule[] {
-  return rules.every(({ record }) => record.sample >= 1) ? rules : rules.filter((rule) => rule.isDrawn())
 }
 
 function aroundOf({ principal, model, candidates = [] }: Slots, scope: Scope, { host, guards, side }: Place): Around {

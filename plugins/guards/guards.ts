@@ -97,7 +97,8 @@ export default defineService({
         const view: Guards = {
           ...chosen,
           find: (name) => rules.find((rule) => rule.name === name),
-          trial: (fields) => ruleOf(configuration.accept('guard', fields), configuration, false),
+          trial: (fields) =>
+            ruleOf(configuration.accept('guard', fields), configuration, { isDeclared: false, place: 0 }),
           exchangeOf: (scope) => exchangeOf(scope, count),
           tokensOf: (scope) => exchanges.get(scope)?.tokens,
           sealedTokens: (scope, owner) => sealedTokens(exchanges.get(scope)?.tokens, owner, host),
@@ -179,14 +180,18 @@ function unsealedTokens(sealed: string, owner: string, { unseal }: ServiceHost):
 function rulesOf(configuration: ServiceConfiguration): readonly Rule[] {
   return configuration.records
     .of('guard')
-    .map((record) => ruleOf(record, configuration, configuration.isDeclared(record)))
+    .map((record, place) => ruleOf(record, configuration, { isDeclared: configuration.isDeclared(record), place }))
 }
 
-function ruleOf(record: Records['guard'], { guards, viewsOf }: ServiceConfiguration, isDeclared: boolean): Rule {
+function ruleOf(
+  record: Records['guard'],
+  { guards, viewsOf }: ServiceConfiguration,
+  { isDeclared, place }: { readonly isDeclared: boolean; readonly place: number },
+): Rule {
   const kind = guards.find(({ name }) => name === record.kind)
   if (kind === undefined) throw new GatewayError('invalid_field', { param: 'kind', reason: 'is no kind of guards' })
   const bounds: Host['bounds'] = { reach: isDeclared || record.allow_private ? 'private' : 'public' }
-  return new Rule(record, { kind, bounds, services: () => viewsOf(kind.uses) })
+  return new Rule(record, { kind, place, bounds, services: () => viewsOf(kind.uses) })
 }
 
 /** Says which guards judge a request. */
@@ -197,7 +202,7 @@ function choosing(
   const byName = new Map(rules.map((rule) => [rule.name, rule]))
   const ofModels = new Map(
     records.of('model').flatMap(({ name, guards = [] }) => {
-      const own = guards.flatMap((guard) => byName.get(guard) ?? [])
+      const own = rules.filter((rule) => guards.includes(rule.name))
       return own.length > 0 ? [[name, own] as const] : []
     }),
   )

@@ -13,6 +13,8 @@ export type Judgement = { readonly milliseconds: number } & (
 /** What a rule is made with. */
 export interface RuleParts {
   readonly kind: AnyGuard
+  /** Where it stands among the guards; unset: it is not declared. */
+  readonly place?: number
   /** How far its connections may go. */
   readonly bounds: Host['bounds']
   /** The views of the services that its kind uses. */
@@ -25,6 +27,7 @@ export class Rule {
   readonly name: string
   readonly kind: string
   readonly action: GuardRecord['action']
+  readonly place: number
   readonly isShadow: boolean
   /** Whether nothing passes that it could not judge. */
   readonly isClosed: boolean
@@ -43,6 +46,7 @@ export class Rule {
     this.name = record.name
     this.kind = record.kind
     this.action = record.action
+    this.place = parts.place ?? 0
     this.isShadow = record.shadow
     this.isClosed = onErrorOf(record) === 'closed'
     this.timeout = duration(record.timeout)
@@ -90,7 +94,7 @@ export class Rule {
     return side.includes('output') && (part !== 'reasoning' || reasoning)
   }
 
-  /** Whether this request is one of those that it judges. */
+  /** Draws whether a request is one of those that it judges. */
   isDrawn(): boolean {
     return this.record.sample >= 1 || Math.random() < this.record.sample
   }
@@ -191,6 +195,11 @@ class OneJudgement implements JudgeScope {
     this.#ending ??= new AbortController()
     this.#ending.abort(reason)
   }
+}
+
+/** The order in which guards judge: masks first, each as they are declared. */
+export function inOrder(one: Rule, other: Rule): number {
+  return Number(other.masks) - Number(one.masks) || one.place - other.place
 }
 
 /** What a judge gave, if it is right: it may be JavaScript, and an answer that cannot be read is no pass. */

@@ -5,13 +5,20 @@ const guards = [
   { name: 'pii', kind: 'pii', action: 'mask', entities: ['email'] },
   { name: 'list', kind: 'words', words: ['forbidden'] },
   { name: 'own', kind: 'words', words: ['sugar'], default: false },
+  { name: 'sweet', kind: 'words', words: ['honey'], action: 'mask', default: false },
+  { name: 'sticky', kind: 'words', words: ['honey'], action: 'mask', default: false },
+  { name: 'half', kind: 'words', words: ['salt'], action: 'flag', stream: 'full', sample: 0.5, default: false },
 ]
+
+const free = 'sk-0123456789abcdef0123456789abcdef'
 
 describe('guards: who and what is judged', () => {
   const rig = new Rig(() => ({
     records: { guards },
+    api_keys: [{ name: 'free', key: free, guards_off: ['own'] }],
     models: [
       { name: 'guarded', provider: 'chat', guards: ['own'] },
+      { name: 'masked', provider: 'chat', guards: ['sticky', 'sweet'] },
       { name: 'wild-*', provider: 'chat', upstream_model: '*', guards: ['own'] },
       { name: 'counted', provider: 'messages', guards: ['own'] },
       { name: 'native', provider: 'responses', guards: ['own'] },
@@ -30,6 +37,34 @@ describe('guards: who and what is judged', () => {
     expect((await rig.ask('chat', 'guarded')).text).to.equal('The content was blocked.')
     rig.upstream.answer({ body: wholeOf.chat({ text: ['sugar'] }) })
     expect((await rig.ask('chat', 'chat', { text: 'some sugar' })).text).to.equal('sugar')
+  })
+
+  it('a key is judged by no guard that is off for it, whoever names that', async () => {
+    const headers = { authorization: `Bearer ${free}` }
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['sugar'] }) })
+    const got = await rig.ask('chat', 'guarded', { text: 'some sugar', headers })
+    expect(got.status, got.body).to.equal(200)
+    expect(got.text).to.equal('sugar')
+    expect(asked()).to.contain('some sugar')
+    expect((await rig.ask('chat', 'guarded', { text: 'forbidden', headers })).status).to.equal(400)
+  })
+
+  it('guards of a model mask in the order of their declaration', async () => {
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['honey'] }) })
+    expect((await rig.ask('chat', 'masked', { text: 'some honey' })).text).to.equal('[SWEET]')
+    expect(asked()).to.contain('some [SWEET]')
+  })
+
+  it('a share of the requests is judged with their answers, and the others not at all', async () => {
+    const judged: number[] = []
+    for (let count = 0; count < 40; count++) {
+      rig.upstream.answer({ body: wholeOf.chat({ text: ['salt'] }) })
+      const { headers } = await rig.ask('chat', 'chat', { text: 'salt', headers: { 'x-gateway-guards': 'half' } })
+      const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+      const { guards: told = [] } = JSON.parse(row.metadata) as { guards?: readonly { readonly name: string }[] }
+      judged.push(told.filter(({ name }) => name === 'half').length)
+    }
+    expect(new Set(judged)).to.deep.equal(new Set([0, 2]))
   })
 
   it('a model of a pattern is judged by the guards of its record', async () => {

@@ -345,6 +345,16 @@ describe('guards: services', () => {
     expect(guards[0]).to.include({ category: 'hate', score: 0.9, outcome: 'denied' })
   })
 
+  it('are told in their order, whoever answers first', async () => {
+    service.act = (_, response) => setTimeout(() => response.end('{"action":"flag"}'), 50)
+    rig.upstream.answer({ body: wholeOf.chat({ text: ['Do not tell.'] }) })
+    const { headers } = await rig.ask('chat', 'chat', {
+      text: 'Do tell.',
+      headers: by('fast', 'flags', 'masks', 'open'),
+    })
+    expect(headers.get('x-gateway-guards')).to.equal('masks=flagged, open=flagged, flags=flagged, fast=flagged')
+  })
+
   it('are named by the request, and no name is left out', async () => {
     const { status, body } = await rig.ask('chat', 'chat', {
       headers: by(...Array.from({ length: 32 }, () => 'in'), 'out'),
