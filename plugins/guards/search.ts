@@ -44,8 +44,8 @@ function placesIn<Seen>(
   const spans: (Place & { readonly text: number })[] = []
   for (const [index, text] of texts.entries()) {
     const found: Place[] = []
-    for (const entity of entities)
-      for (const place of finders[entity]?.find(text, seen[index] as Seen) ?? []) {
+    for (const [entity, finder] of Object.entries(finders))
+      for (const place of entities.includes(entity) ? finder.find(text, seen[index] as Seen) : []) {
         found.push(place)
         if (!places) return { hit: true, spans: [{ text: index, ...place }] }
       }

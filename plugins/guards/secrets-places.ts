@@ -74,12 +74,13 @@ export const secrets = {
   see: (text) => marks.in(text),
   sizeOf: ({ count }) => count,
   finders: {
-    api_key: { find: findKeys, longest: 192 },
     private_key: { find: findPrivateKeys, longest: 80 },
     jwt: { find: findTokens, longest: 256 },
     aws: { find: findAws, longest: 192 },
     github: { find: (text, seen) => prefixed(text, seen, 'github'), longest: 96 },
     slack: { find: (text, seen) => prefixed(text, seen, 'slack'), longest: 96 },
+    // What beside a word is a key of a known vendor is called by that.
+    api_key: { find: findKeys, longest: 192 },
   },
 } as const satisfies Searched<Seen>
 
@@ -95,7 +96,9 @@ function* prefixed(text: string, seen: Seen, entity: keyof typeof prefixes): Gen
       const from = start + prefix.length
       const end = runs.after(from)
       const length = end - from
-      if (length >= least && length <= most && isRandom(text.slice(from, Math.min(end, from + 64)))) {
+      if (length < least || length > most) continue
+      // Names of programs begin as some keys do; the others are known by their marks alone.
+      if (entity !== 'api_key' || isRandom(text.slice(from, Math.min(end, from + 64)))) {
         yield { start, end, entity }
         covered = end
       }

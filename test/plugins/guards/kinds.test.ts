@@ -222,6 +222,23 @@ describe('plugins/guards: secrets', () => {
     for (const [text, value] of Object.entries(found))
       expect(foundIn(secretsKind, everySecret, text), text).to.deep.equal([value])
   })
+  it('are found by the mark of a vendor alone, and called by it beside a word, too', () => {
+    const values = [
+      `ghp_${'a'.repeat(36)}`,
+      `ghp_${key}${key.slice(0, 12)}`,
+      `AKIA${'A'.repeat(16)}`,
+      'xoxb-1111111111',
+    ]
+    const entities = ['github', 'github', 'aws', 'slack']
+    for (const [index, value] of values.entries())
+      for (const text of [value, `my token: ${value}`]) {
+        const spans = [{ text: 0, start: text.indexOf(value), end: text.length, entity: entities[index] }]
+        expect(find(secretsKind, everySecret, judgedOf([text])).spans, text).to.deep.equal(spans)
+      }
+    const [, beside] = values
+    const { spans } = find(secretsKind, { entities: ['api_key'] }, judgedOf([`my token: ${beside}`]))
+    expect(spans?.map(({ entity }) => entity)).to.deep.equal(['api_key'])
+  })
   it('are not found in ordinary text', () => {
     const others = [
       'the key to understanding internationalization',
