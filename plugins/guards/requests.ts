@@ -47,7 +47,7 @@ export async function guardRequest(rules: readonly Rule[], given: Envelope, arou
   const judging = others.map(async (rule) => {
     const judged = judgedRequest(rule, said)
     const judgement = await rule.judge(judged, around.host, around.scope, ending.signal)
-    judgedOne(rule, judgement, judged, around)
+    judgedOne(rule, judgement, judged, { ...around, request })
   })
   try {
     await Promise.all(judging)
@@ -63,7 +63,7 @@ async function maskedRequest(rule: Rule, request: Envelope, around: Around): Pro
   const judged = judgedRequest(rule, saidIn(request, around))
   const judgement = await rule.judge(judged, around.host, around.scope)
   if ('failed' in judgement) {
-    judgedOne(rule, judgement, judged, around)
+    judgedOne(rule, judgement, judged, { ...around, request })
     return request
   }
   const { found } = judgement
@@ -111,7 +111,12 @@ function keyOf({ role, text }: Pick<RequestText, 'role' | 'text'>): string {
 }
 
 /** Throws where a judgement of a request is a denial, or none that could pass. */
-function judgedOne(rule: Rule, judgement: Judgement, judged: Judged, { exchange }: Around): void {
+function judgedOne(
+  rule: Rule,
+  judgement: Judgement,
+  judged: RequestJudgement,
+  { exchange, request }: Around & { readonly request: Envelope },
+): void {
   if ('failed' in judgement) {
     exchange.tell(rule, 'input', judgement, 'error')
     if (rule.isClosed) throw new GatewayError('guard_unavailable', { guard: rule.name })
@@ -120,7 +125,7 @@ function judgedOne(rule: Rule, judgement: Judgement, judged: Judged, { exchange 
   const { found } = judgement
   const denies = found.hit && rule.action !== 'flag' && found.action !== 'flag'
   exchange.tell(rule, 'input', judgement, found.hit ? (denies ? 'denied' : 'flagged') : 'passed')
-  if (denies) throw denial(rule, found.message, placeOf(found, judged))
+  if (denies) throw denial(rule, found.message, placeOf(found, judged, request))
 }
 
 /** Judges in shadow: the request goes on meanwhile. */
@@ -146,12 +151,19 @@ function denial(rule: Rule, message: string | undefined, param: string | undefin
   return new GatewayError('content_filter', { reason }, param === undefined ? {} : { param })
 }
 
+/** The place of what was found, in the body that the client has sent: others may have completed it since. */
 function placeOf(
   found: Extract<Judgement, { readonly found: unknown }>['found'],
-  { texts }: Judged,
+  { texts }: RequestJudgement,
+  { body, sent, protocol }: Envelope,
 ): string | undefined {
   const [span] = found.spans ?? []
-  return texts[span?.text ?? -1]?.at
+  const judged = texts[span?.text ?? -1]
+  if (judged === undefined || body === sent) return judged?.at
+  const [first] = (judged.of ?? []).flatMap((index) => texts[index] ?? [])
+  const { at, text } = first ?? judged
+  const own = textsIn(sent, protocol).findLast((one) => one.text === text)
+  return own?.at ?? (typeof sent['previous_response_id'] === 'string' ? 'previous_response_id' : at)
 }
 
 /** A text of a request, or several that a provider reads as one. */
@@ -183,6 +195,9 @@ function joinedTexts(texts: readonly RequestText[]): readonly RequestJudged[] {
   })
 }
 
+/** What of a request is judged. */
+type RequestJudgement = Judged & { readonly texts: readonly RequestJudged[] }
+
 /** What a request says, whoever judges it. */
 interface Said {
   readonly all: readonly RequestText[]
@@ -200,10 +215,7 @@ function saidIn(request: Envelope, { scope, principal }: Around): Said {
   }
 }
 
-function judgedRequest(
-  rule: Rule,
-  { all, tools, asked: request }: Said,
-): Judged & { readonly texts: readonly RequestJudged[] } {
+function judgedRequest(rule: Rule, { all, tools, asked: request }: Said): RequestJudgement {
   // An answer that has begun, which the model goes on with, is no end of a turn.
   const asked = all.findLast(({ role }) => role === 'user' || role === 'tool')?.turn ?? Infinity
   const last = all.findLast(({ role, turn }) => role === 'assistant' && turn < asked)?.turn ?? -1

@@ -10,6 +10,7 @@ const guards = [
     message: 'Not here.',
     side: ['input', 'output', 'tool_calls'],
   },
+  { name: 'pears', kind: 'words', words: ['pear'], default: false },
 ]
 
 /** How each protocol says that a filter has ended an answer. */
@@ -115,6 +116,30 @@ describe('guards: denials', () => {
         expect(usage.output_tokens).to.equal(row.output_tokens)
         expect(usage.output_tokens).to.be.above(1)
       })
+
+  it('name the place in what the client has sent, not in the conversation that it continues', async () => {
+    const ask = async (more: object) => {
+      rig.upstream.answer({ body: wholeOf.chat({ text: ['A forbidden', ' pear.'] }) })
+      const response = await rig.gateway.post('/v1/responses', { model: 'chat', ...more })
+      return (await response.json()) as { readonly id: string; readonly error: { readonly param: string } | null }
+    }
+    const { id } = await ask({ input: 'Hi' })
+    const said = { role: 'user', content: 'Hi again' }
+    const parts = ['forbidden', ' fruit'].map((text) => ({ type: 'input_text', text }))
+    for (const [input, param] of [
+      ['A forbidden fruit', 'input'],
+      [[said, { role: 'user', content: 'A forbidden fruit' }], 'input[1].content'],
+      [[said, { role: 'user', content: parts }], 'input[1].content[0].text'],
+    ] as const)
+      expect((await ask({ input, previous_response_id: id })).error).to.include({ param })
+    const headers = { 'x-gateway-guards': 'pears' }
+    const old = await rig.gateway.post(
+      '/v1/responses',
+      { model: 'chat', input: 'Hi', previous_response_id: id },
+      headers,
+    )
+    expect(await old.json()).to.have.nested.property('error.param', 'previous_response_id')
+  })
 
   it('are in the rows, without what was found', async () => {
     rig.upstream.answer({ body: wholeOf.chat({ text: ['A forbidden fruit.'] }) })
