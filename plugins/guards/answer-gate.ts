@@ -406,7 +406,8 @@ export class AnswerGate implements Gate {
   }
 }
 
-function unrepeatedIn(events: readonly GenerateEvent[], rule: Rule): readonly GenerateEvent[] {
+/** Events without what repeats a text in pieces that cannot be judged. */
+export function unrepeatedIn(events: readonly GenerateEvent[], rule: Rule): readonly GenerateEvent[] {
   const isSame = events.every((event) => unrepeated(event, rule) === event)
   return isSame ? events : events.flatMap((event) => unrepeated(event, rule) ?? [])
 }

@@ -1,6 +1,15 @@
-import type { Envelope, EventMap, GenerateEvent, Judged, UpstreamAnswer } from '../../engine/index.ts'
+import type {
+  Envelope,
+  EventMap,
+  Gate,
+  GenerateEvent,
+  HeldEvents,
+  Judged,
+  UpstreamAnswer,
+  Verdict,
+} from '../../engine/index.ts'
 import { mapText } from '../../engine/kit.ts'
-import { AnswerGate } from './answer-gate.ts'
+import { AnswerGate, unrepeatedIn } from './answer-gate.ts'
 import { asidesIn } from './asides.ts'
 import { askedOf, watchedOutcome } from './requests.ts'
 import type { Around } from './requests.ts'
@@ -19,12 +28,55 @@ export function guardAnswer(
   // Other operations answer no text.
   if (given.operation !== 'generate') return given
   let answer = given
-  const ordered = [...rules.filter((rule) => rule.masks), ...rules.filter((rule) => !rule.masks)]
+  const others = rules.filter((rule) => !rule.masks)
+  const beside = request.stream ? [] : others.filter((rule) => !watches(rule, false))
+  const ordered = [...rules.filter((rule) => rule.masks), ...others.filter((rule) => !beside.includes(rule))]
   for (const rule of ordered) {
     if (watches(rule, request.stream)) answer = watched(rule, answer, request, around)
     else answer = answer.gate(() => new AnswerGate(rule, request, around), optionsOf(rule))
   }
+  const [first] = beside
+  if (first) {
+    const options = beside.map(optionsOf).find(({ before }) => before) ?? {}
+    const gateOf = (rule: Rule) => new AnswerGate(rule, request, around)
+    answer = answer.gate(() => (beside.length === 1 ? gateOf(first) : new GatesBeside(beside, gateOf)), options)
+  }
   return restored(answer, around.exchange.tokens)
+}
+
+/** Lets several guards judge a whole answer beside each other. The first that ends it ends the other judgements. */
+class GatesBeside implements Gate {
+  readonly window = { characters: Infinity, time: Infinity }
+  readonly #rules: readonly Rule[]
+  readonly #gates: readonly AnswerGate[]
+
+  constructor(rules: readonly Rule[], gateOf: (rule: Rule) => AnswerGate) {
+    this.#rules = rules
+    this.#gates = rules.map(gateOf)
+  }
+
+  judge(held: HeldEvents, signal: AbortSignal): Verdict | Promise<Verdict> {
+    const events = this.#rules.reduce(unrepeatedIn, held.events)
+    const all = events === held.events ? held : { ...held, events }
+    const passed: Verdict = all === held ? 'pass' : { replace: events }
+    const ending = new AbortController()
+    const ended = (verdict: Verdict): Verdict => {
+      ending.abort(new Error('another guard has ended the answer'))
+      return verdict
+    }
+    const either = AbortSignal.any([signal, ending.signal])
+    const waiting: Promise<Verdict>[] = []
+    for (const gate of this.#gates) {
+      const verdict = gate.judge(all, either)
+      if (verdict instanceof Promise) waiting.push(verdict)
+      else if (verdict !== 'pass') return ended(verdict)
+    }
+    if (waiting.length === 0) return passed
+    return new Promise((resolve, reject) => {
+      for (const one of waiting) one.then((verdict) => verdict === 'pass' || resolve(ended(verdict)), reject)
+      void Promise.allSettled(waiting).then(() => resolve(passed))
+    })
+  }
 }
 
 /** The answer with what tokens stand for, for this client alone. */
