@@ -29,10 +29,11 @@ export function guardAnswer(
   if (given.operation !== 'generate') return given
   let answer = given
   const others = rules.filter((rule) => !rule.masks)
-  const beside = request.stream ? [] : others.filter((rule) => !watches(rule, false))
+  const { stream: streams } = request
+  const beside = others.filter((rule) => !watches(rule, streams) && (!streams || rule.stream === 'full'))
   const ordered = [...rules.filter((rule) => rule.masks), ...others.filter((rule) => !beside.includes(rule))]
   for (const rule of ordered) {
-    if (watches(rule, request.stream)) answer = watched(rule, answer, request, around)
+    if (watches(rule, streams)) answer = watched(rule, answer, request, around)
     else answer = answer.gate(() => new AnswerGate(rule, request, around), optionsOf(rule))
   }
   const [first] = beside

@@ -24,6 +24,7 @@ describe('guards: services', () => {
           { ...hook, name: 'closed', side: ['input', 'output'], window },
           { ...hook, name: 'in', side: ['input'], secret: 'whsec_c2VjcmV0', headers: { 'x-own': 'yes' } },
           { ...hook, name: 'out', side: ['output'], window },
+          { ...hook, name: 'held', side: ['output'], stream: 'full' },
           { ...hook, name: 'full', side: ['output'], stream: 'full' },
           { ...hook, name: 'open', on_error: 'open', window },
           { ...hook, name: 'masks', action: 'mask', window },
@@ -100,25 +101,31 @@ describe('guards: services', () => {
     expect(streamed.text).to.equal('This is quite a long and *** answer, which goes on.')
   })
 
-  it('judge a whole answer beside each other, and the first denial ends the others', async () => {
-    let left = 0
-    const together = Promise.withResolvers<undefined>()
-    service.act = ({ body }, response) => {
-      if (body['guard'] === 'out') response.on('close', () => left++)
-      if (body['guard'] === 'full') response.end('{"action":"deny"}')
-    }
-    rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
-    const denied = await rig.ask('chat', 'chat', { headers: by('out', 'full') })
-    expect(denied.text).to.equal('The content was blocked.')
-    expect(denied.headers.get('x-gateway-guards')).to.equal('full=denied')
-    await until(() => left === 1)
-    service.act = (_, response) => {
-      if (service.asked.length === 4) together.resolve(undefined)
-      void together.promise.then(() => response.end('{"action":"pass"}'))
-    }
-    rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
-    expect((await rig.ask('chat', 'chat', { headers: by('out', 'full') })).text).to.equal('Yes.')
-  })
+  for (const stream of [false, true])
+    it(`judge ${stream ? 'a held stream' : 'a whole answer'} beside each other, and the first denial ends the others`, async () => {
+      let left = 0
+      const answered = stream
+        ? { frames: streamOf.chat({ text: ['Yes.'] }) }
+        : { body: wholeOf.chat({ text: ['Yes.'] }) }
+      const asking = { stream, headers: by(stream ? 'held' : 'out', 'full') }
+      service.act = ({ body }, response) => {
+        if (body['guard'] === 'full') response.end('{"action":"deny"}')
+        else response.on('close', () => left++)
+      }
+      rig.upstream.answer(answered)
+      const denied = await rig.ask('chat', 'chat', asking)
+      expect(denied.text).to.equal('The content was blocked.')
+      if (!stream) expect(denied.headers.get('x-gateway-guards')).to.equal('full=denied')
+      await until(() => left === 1)
+      service.asked.splice(0)
+      const together = Promise.withResolvers<undefined>()
+      service.act = (_, response) => {
+        if (service.asked.length === 2) together.resolve(undefined)
+        void together.promise.then(() => response.end('{"action":"pass"}'))
+      }
+      rig.upstream.answer(answered)
+      expect((await rig.ask('chat', 'chat', asking)).text).to.equal('Yes.')
+    })
 
   it('deny a call that has no text, and the last window, which brings no new text', async () => {
     service.answers(({ body }) => (body['tool_calls'] ? { action: 'deny' } : { action: 'pass' }))
