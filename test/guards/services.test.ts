@@ -16,17 +16,18 @@ describe('guards: services', () => {
   after(() => service.close())
   const rig = new Rig(async () => {
     if (service.url === '') await service.open()
-    const hook = { kind: 'webhook', url: service.url, timeout: '300ms', default: false }
+    const hook = { kind: 'webhook', url: service.url, timeout: '5s', default: false }
+    const timeout = '300ms'
     const window = { characters: 20, time: '50ms', overlap: 5 }
     return {
       records: {
         guards: [
-          { ...hook, name: 'closed', side: ['input', 'output'], window },
+          { ...hook, name: 'closed', side: ['input', 'output'], timeout, window },
           { ...hook, name: 'in', side: ['input'], secret: 'whsec_c2VjcmV0', headers: { 'x-own': 'yes' } },
           { ...hook, name: 'out', side: ['output'], window },
           { ...hook, name: 'held', side: ['output'], stream: 'full' },
           { ...hook, name: 'full', side: ['output'], stream: 'full' },
-          { ...hook, name: 'open', on_error: 'open', window },
+          { ...hook, name: 'open', on_error: 'open', timeout, window },
           { ...hook, name: 'masks', action: 'mask', window },
           { ...hook, name: 'calls', side: ['tool_calls'] },
           { ...hook, name: 'each', side: ['input', 'output', 'tool_calls'], action: 'mask' },
@@ -36,7 +37,7 @@ describe('guards: services', () => {
           { ...hook, name: 'portkey', contract: 'portkey', action: 'mask' },
           { ...hook, name: 'portkey-denies', contract: 'portkey' },
           { name: 'fast', kind: 'words', words: ['tell'], action: 'flag', default: false },
-          { name: 'moderation', kind: 'moderation', url: `${service.url}/v1`, default: false, timeout: '300ms' },
+          { name: 'moderation', kind: 'moderation', url: `${service.url}/v1`, default: false, timeout: '5s' },
         ],
       },
     }
