@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { defineStage } from '../../engine/index.ts'
+import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { Envelope, Given, Host, Json, JsonObject, Scope, Services } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
 import { guardAnswer, restored } from './answers.ts'
@@ -115,7 +115,9 @@ function rulesFor(
   { host, guards, side }: Place,
 ): readonly Rule[] {
   const isOff = (name: string) => host.records.find('guard', name)?.off !== undefined
-  const all = guards.of({ principal, header: request.headers['x-gateway-guards'], isOff })
+  const missing = guards.missingOf(principal).find((name) => !isOff(name))
+  if (missing !== undefined) throw new GatewayError('guard_unavailable', { guard: missing })
+  const all = guards.of({ principal, header: request.headers['x-gateway-guards'] })
   const off = principal?.guards?.off ?? none
   const ofModel = model ? guards.ofModel(model.model, all).filter(({ name }) => !off.includes(name)) : none
   const drawn = (rules: readonly Rule[]) =>

@@ -26,8 +26,6 @@ export interface Asking {
   readonly principal: Principal | undefined
   /** The value of the header `x-gateway-guards`. */
   readonly header: string | readonly string[] | undefined
-  /** Whether a guard is turned off, so that it judges nothing. */
-  readonly isOff: (name: string) => boolean
 }
 
 /** The guards of a configuration. */
@@ -38,8 +36,10 @@ export interface Guards {
   readonly hasFeedback: boolean
   /** Whether models name some. */
   readonly hasModels: boolean
-  /** The guards of a request, in the order of their declaration. Throws `invalid_value` for an unknown name, and `guard_unavailable` where the key names a guard that does not exist. */
+  /** The guards of a request, in the order of their declaration. Throws `invalid_value` where its header names an unknown one. */
   of(asking: Asking): readonly Rule[]
+  /** Guards that a key names, and that do not judge: each is turned off, or it does not exist. */
+  missingOf(principal: Principal | undefined): readonly string[]
   /** The guards that a model names beside those. */
   ofModel(model: Pick<ModelRecord, 'name' | 'pattern'>, others: readonly Rule[]): readonly Rule[]
   find(name: string): Rule | undefined
@@ -128,11 +128,11 @@ export default defineService({
 function withholds(
   { slots, reply }: Pick<ToldReply, 'slots' | 'reply'>,
   exchange: GuardedExchange | undefined,
-  guards: Pick<Guards, 'isEmpty' | 'of' | 'ofModel'>,
+  guards: Pick<Guards, 'of' | 'missingOf' | 'ofModel'>,
 ): boolean {
   const { request, principal, model } = slots
   if (exchange?.hides(model?.model.name) === true) return true
-  if (reply.status < 400 || request === undefined || guards.isEmpty) return false
+  if (reply.status < 400 || request === undefined) return false
   if (request.contentType !== 'application/json') return false
   const header = request.headers['x-gateway-guards']
   if (exchange?.isThrough !== true && isAwaited(principal, header, guards)) return true
@@ -150,11 +150,17 @@ function modelsOf({
 }
 
 /** Whether guards that could hide something would have judged a request. */
-function isAwaited(principal: Principal | undefined, header: Asking['header'], guards: Pick<Guards, 'of'>): boolean {
+function isAwaited(
+  principal: Principal | undefined,
+  header: Asking['header'],
+  guards: Pick<Guards, 'of' | 'missingOf'>,
+): boolean {
+  // Nobody knows what a guard that is not there would have hidden.
+  if (guards.missingOf(principal).length > 0) return true
   try {
-    return guards.of({ principal, header, isOff: () => false }).some(hides)
+    return guards.of({ principal, header }).some(hides)
   } catch {
-    // It, or its key, names a guard that is not there: it was refused for that, or judged by the others.
+    // It names a guard that is not there, for which it was refused.
     return true
   }
 }
@@ -198,7 +204,7 @@ function ruleOf(
 function choosing(
   rules: readonly Rule[],
   { records }: ServiceConfiguration,
-): Pick<Guards, 'isEmpty' | 'hasFeedback' | 'hasModels' | 'of' | 'ofModel'> {
+): Pick<Guards, 'isEmpty' | 'hasFeedback' | 'hasModels' | 'of' | 'missingOf' | 'ofModel'> {
   const byName = new Map(rules.map((rule) => [rule.name, rule]))
   const ofModels = new Map(
     records.of('model').flatMap(({ name, guards = [] }) => {
@@ -208,14 +214,12 @@ function choosing(
   )
   const usual = rules.filter(({ record }) => record.default)
   const ofPrincipals = new WeakMap<Principal, readonly Rule[]>()
-  const ofPrincipal = ({ principal, isOff }: Asking): readonly Rule[] => {
+  const ofPrincipal = (principal: Principal | undefined): readonly Rule[] => {
     const { guards } = principal ?? {}
     if (principal === undefined || guards === undefined) return usual
     let own = ofPrincipals.get(principal)
     if (!own) {
       const [on, off] = [new Set(guards.on), new Set(guards.off)]
-      const missing = guards.on.find((name) => !byName.has(name) && !isOff(name))
-      if (missing !== undefined) throw new GatewayError('guard_unavailable', { guard: missing })
       own = rules.filter(({ name, record }) => (record.default || on.has(name)) && !off.has(name))
       ofPrincipals.set(principal, own)
     }
@@ -225,21 +229,21 @@ function choosing(
     isEmpty: rules.length === 0,
     hasFeedback: rules.some(({ record }) => record.feedback !== ''),
     hasModels: ofModels.size > 0,
-    of(asking) {
-      const own = ofPrincipal(asking)
-      const { header } = asking
+    of({ principal, header }) {
+      const own = ofPrincipal(principal)
       if (header === undefined) return own
       const named = namesIn(header)
       for (const name of named) if (!byName.has(name)) throw unknown(name, byName.keys())
       const all = new Set([...own, ...rules.filter(({ name }) => named.includes(name))])
       return rules.filter((rule) => all.has(rule))
     },
+    missingOf: (principal) => principal?.guards?.on.filter((name) => !byName.has(name)) ?? none,
     ofModel: ({ name, pattern = name }, others) =>
       ofModels.get(pattern)?.filter((rule) => !others.includes(rule)) ?? none,
   }
 }
 
-const none: readonly Rule[] = []
+const none: readonly never[] = []
 
 /** Most names that a header may have. */
 const mostNames = 32

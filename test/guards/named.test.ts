@@ -18,7 +18,8 @@ const ask = async (gateway: AdminGateway, key: string, text = 'a plum') => {
   const body = { model: 'echo', messages: [{ role: 'user', content: text }] }
   const response = await gateway.post('/v1/chat/completions', body, { authorization: `Bearer ${key}` })
   const { error } = (await response.json()) as { error?: { code: string; message: string } }
-  return { status: response.status, code: error?.code, message: error?.message }
+  const id = response.headers.get('x-request-id') ?? ''
+  return { status: response.status, id, code: error?.code, message: error?.message }
 }
 
 const keyOf = async (gateway: AdminGateway, fields: JsonObject): Promise<string> => {
@@ -33,7 +34,11 @@ describe('guards: keys that name a guard which the file has no more', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-guards-'))
     const gone = { ...fruit, name: 'gone', default: true }
-    gateway = await startAdmin({ folder, records: { guards: [fruit, gone] } })
+    gateway = await startAdmin({
+      folder,
+      records: { guards: [fruit, gone] },
+      server_config: { logging: { capture: 'all' } },
+    })
   })
   after(async () => {
     await gateway?.close()
@@ -59,6 +64,12 @@ describe('guards: keys that name a guard which the file has no more', () => {
     const refused = await ask(gateway, on, 'Hi')
     expect(refused).to.include({ status: 503, code: 'guard_unavailable' })
     expect(refused.message).to.contain('"fruit"')
+    // No guard has let it pass, so no log has it.
+    await gateway.row(({ id }) => id === refused.id)
+    const { body: row } = await gateway.asAdmin(`GET /api/logs/${refused.id}`)
+    expect(row['capture'])
+      .to.have.property('request')
+      .that.matches(/^\[\d+ bytes that the guards did not let pass\]$/)
     expect([(await ask(gateway, off)).status, (await ask(gateway, gateway.key)).status]).to.deep.equal([200, 200])
     expect(await degraded()).to.deep.equal(['api_keys'])
     const said = 'closed, since there is no such guard: API key \\"on\\" (guard \\"fruit\\")'
