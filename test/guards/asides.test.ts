@@ -1,10 +1,11 @@
 import { expect } from 'chai'
-import type { Json, JsonObject } from '../../engine/index.ts'
-import { leaks } from './corpus.ts'
+import type { JsonObject } from '../../engine/index.ts'
+import { apiKey as key, leaks } from './corpus.ts'
+import { blockOf, chatChunk, geminiChunk, typed } from './frames.ts'
+import type { Frame } from './frames.ts'
 import { Rig, protocols, streamOf, wholeOf } from './rig.ts'
 import type { Protocol } from './rig.ts'
 
-const key = 'sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4'
 const it2 = `It is ${key}.`
 const halves = [it2.slice(0, 20), it2.slice(20)] as const
 const base = { kind: 'secrets', entities: ['api_key'], default: false, message: 'No.' }
@@ -15,22 +16,11 @@ const guards = [
   { ...base, name: 'shadow', action: 'deny', side: ['output'], shadow: true },
 ]
 
-interface Frame {
-  readonly event?: string
-  readonly data: Json
-}
-
 /** An answer beside whose text a key stands, whole and streamed. */
 interface Answer {
   readonly whole: JsonObject
   readonly frames: readonly Frame[]
 }
-
-const frame = (data: JsonObject): Frame => ({ data: JSON.stringify(data) })
-const typed = (data: JsonObject & { readonly type: string }): Frame => ({
-  event: data.type,
-  data: JSON.stringify(data),
-})
 
 /** Puts frames before the last ones of an answer. */
 const before = (frames: readonly Frame[], last: number, more: readonly Frame[]) => [
@@ -47,12 +37,9 @@ const usual = (protocol: Protocol) => ({
 function chat(more: JsonObject, choice: JsonObject = {}): Answer {
   const { whole, frames } = usual('chat')
   const [one] = whole['choices'] as [JsonObject]
-  const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
   return {
     whole: { ...whole, choices: [{ ...one, ...choice, message: { ...(one['message'] as JsonObject), ...more } }] },
-    frames: before(frames, 3, [
-      frame({ ...chunk, choices: [{ index: 0, delta: { content: ' ', ...more }, finish_reason: null, ...choice }] }),
-    ]),
+    frames: before(frames, 3, [chatChunk({ content: ' ', ...more }, choice)]),
   }
 }
 
@@ -61,12 +48,21 @@ function messages(block: JsonObject, deltas: readonly JsonObject[] = [], begun: 
   const { whole, frames } = usual('messages')
   return {
     whole: { ...whole, content: [...(whole['content'] as readonly JsonObject[]), block] },
-    frames: before(frames, 2, [
-      typed({ type: 'content_block_start', index: 1, content_block: begun }),
-      ...deltas.map((delta) => typed({ type: 'content_block_delta', index: 1, delta })),
-      typed({ type: 'content_block_stop', index: 1 }),
-    ]),
+    frames: before(frames, 2, blockOf(1, begun, deltas)),
   }
+}
+
+/** A further text of the messages API, with a citation. */
+function quoting(citation: JsonObject): Answer {
+  const text = 'So.'
+  return messages(
+    { type: 'text', text, citations: [citation] },
+    [
+      { type: 'text_delta', text },
+      { type: 'citations_delta', citation },
+    ],
+    { type: 'text', text: '', citations: [] },
+  )
 }
 
 /** A further item, with events of its own. */
@@ -91,7 +87,7 @@ function responses(
 }
 
 /** A message of the responses API whose part has more than its text. */
-function cited(part: JsonObject, events: readonly JsonObject[]): Answer {
+function cited(part: JsonObject, events: readonly (JsonObject & { readonly type: string })[] = []): Answer {
   const text = { type: 'output_text', text: 'So it is.', annotations: [], ...part }
   const item = { id: 'msg_2', type: 'message', role: 'assistant', status: 'completed', content: [text] }
   return responses(
@@ -104,10 +100,15 @@ function cited(part: JsonObject, events: readonly JsonObject[]): Answer {
         delta: 'So it is.',
         ...(part['logprobs'] ? { logprobs: part['logprobs'] } : {}),
       },
-      ...events.map((event) => ({ type: '', content_index: 0, ...event })),
+      ...events.map((event) => ({ content_index: 0, ...event })),
     ],
     { ...item, content: [] },
   )
+}
+
+function annotated(annotation: JsonObject): Answer {
+  const added = { type: 'response.output_text.annotation.added', annotation_index: 0, annotation }
+  return cited({ annotations: [annotation] }, [added])
 }
 
 function gemini(parts: readonly JsonObject[], candidate: JsonObject = {}): Answer {
@@ -117,18 +118,12 @@ function gemini(parts: readonly JsonObject[], candidate: JsonObject = {}): Answe
     modelVersion: 'm',
     responseId: 'r',
   }
-  const chunk = (some: readonly JsonObject[], more: JsonObject = {}) =>
-    frame({
-      candidates: [{ content: { role: 'model', parts: some }, index: 0, ...more }],
-      modelVersion: 'm',
-      responseId: 'r',
-    })
   return {
     whole,
     frames: [
-      chunk([text]),
-      ...parts.map((part) => chunk([part])),
-      chunk([{ text: '' }], { finishReason: 'STOP', ...candidate }),
+      geminiChunk([text]),
+      ...parts.map((part) => geminiChunk([part])),
+      geminiChunk([{ text: '' }], { finishReason: 'STOP', ...candidate }),
     ],
   }
 }
@@ -147,66 +142,21 @@ const told: Readonly<Record<Protocol, Readonly<Record<string, Answer>>>> = {
     'log probabilities': chat({}, { logprobs: { content: measured, refusal: null } }),
   },
   messages: {
-    'citations of pages': messages(
-      {
-        type: 'text',
-        text: 'So.',
-        citations: [
-          {
-            type: 'web_search_result_location',
-            url: `https://example.com/${key}`,
-            title: it2,
-            cited_text: it2,
-            encrypted_index: 'x',
-          },
-        ],
-      },
-      [
-        { type: 'text_delta', text: 'So.' },
-        {
-          type: 'citations_delta',
-          citation: {
-            type: 'web_search_result_location',
-            url: `https://example.com/${key}`,
-            title: it2,
-            cited_text: it2,
-            encrypted_index: 'x',
-          },
-        },
-      ],
-      { type: 'text', text: '', citations: [] },
-    ),
-    'citations of documents': messages(
-      {
-        type: 'text',
-        text: 'So.',
-        citations: [
-          {
-            type: 'char_location',
-            document_index: 0,
-            document_title: it2,
-            cited_text: it2,
-            start_char_index: 0,
-            end_char_index: 9,
-          },
-        ],
-      },
-      [
-        { type: 'text_delta', text: 'So.' },
-        {
-          type: 'citations_delta',
-          citation: {
-            type: 'char_location',
-            document_index: 0,
-            document_title: it2,
-            cited_text: it2,
-            start_char_index: 0,
-            end_char_index: 9,
-          },
-        },
-      ],
-      { type: 'text', text: '', citations: [] },
-    ),
+    'citations of pages': quoting({
+      type: 'web_search_result_location',
+      url: `https://example.com/${key}`,
+      title: it2,
+      cited_text: it2,
+      encrypted_index: 'x',
+    }),
+    'citations of documents': quoting({
+      type: 'char_location',
+      document_index: 0,
+      document_title: it2,
+      cited_text: it2,
+      start_char_index: 0,
+      end_char_index: 9,
+    }),
     'a search': messages(
       { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: it2 } },
       [
@@ -253,21 +203,9 @@ const told: Readonly<Record<Protocol, Readonly<Record<string, Answer>>>> = {
     ),
   },
   responses: {
-    'a citation': cited({ annotations: [{ type: 'url_citation', ...urlCitation }] }, [
-      {
-        type: 'response.output_text.annotation.added',
-        annotation_index: 0,
-        annotation: { type: 'url_citation', ...urlCitation },
-      },
-    ]),
-    'a citation of a file': cited({ annotations: [{ type: 'file_citation', file_id: 'f', filename: it2, index: 3 }] }, [
-      {
-        type: 'response.output_text.annotation.added',
-        annotation_index: 0,
-        annotation: { type: 'file_citation', file_id: 'f', filename: it2, index: 3 },
-      },
-    ]),
-    'log probabilities': cited({ logprobs: measured }, []),
+    'a citation': annotated({ type: 'url_citation', ...urlCitation }),
+    'a citation of a file': annotated({ type: 'file_citation', file_id: 'f', filename: it2, index: 3 }),
+    'log probabilities': cited({ logprobs: measured }),
     'a search': responses({
       id: 'ws_1',
       type: 'web_search_call',
@@ -389,11 +327,10 @@ describe('guards: what an answer tells beside its text', () => {
       for (const [name, answer] of Object.entries(told[model]))
         for (const stream of [false, true]) {
           if (name === 'log probabilities') continue
-          const { headers, body } = await ask(model, model, answer, stream, 'shadow')
-          expect(body).to.contain(key.slice(-8))
-          const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
-          const { guards: verdicts = [] } = JSON.parse(row.metadata) as { guards?: { outcome: string }[] }
-          expect(verdicts[0]?.outcome, `${name} ${String(stream)}`).to.equal('denied')
+          const shown = await ask(model, model, answer, stream, 'shadow')
+          expect(shown.body).to.contain(key.slice(-8))
+          const [verdict] = await rig.verdictsOf(shown)
+          expect(verdict?.['outcome'], `${name} ${String(stream)}`).to.equal('denied')
         }
     })
 })

@@ -63,16 +63,18 @@ function calling(name: string): string {
   return `{"model":"chat","messages":[{"role":"assistant","content":null,"tool_calls":[${call}]}]}`
 }
 
+/** The answer to a body that is sent as it is written. */
+async function sent({ gateway }: Rig, path: string, body: string, more: Record<string, string> = {}) {
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...more }
+  const response = await fetch(gateway.url + path, { method: 'POST', headers, body })
+  return { status: response.status, body: await response.text() }
+}
+
 describe('guards: a body goes to the provider as it was judged', () => {
   const guards = [{ name: 'list', kind: 'words', words: ['sugar'], side: ['input', 'tool_results'] }]
   const vectors = { name: 'vectors', provider: 'responses', supports_mapeval: true }
   const rig = new Rig(() => ({ records: { guards }, models: [vectors, { name: 'counted', provider: 'messages' }] }))
-  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
-  const send = async (path: string, body: string) => {
-    const headers = { authorization: `Bearer ${rig.gateway.key}`, 'content-type': 'application/json' }
-    const response = await fetch(rig.gateway.url + path, { method: 'POST', headers, body })
-    return { status: response.status, body: await response.text() }
-  }
+  const send = (path: string, body: string) => sent(rig, path, body)
 
   for (const protocol of protocols) {
     const { path, repeated, nested, spelled } = bodies[protocol]
@@ -81,7 +83,7 @@ describe('guards: a body goes to the provider as it was judged', () => {
         rig.upstream.answer({ body: wholeOf[protocol]({ text: ['Yes.'] }) })
         const passed = await send(path, body('sugar', 'Hello'))
         expect(passed.status, passed.body).to.equal(200)
-        expect(asked()).to.contain('Hello').and.not.contain('sugar')
+        expect(rig.asked()).to.contain('Hello').and.not.contain('sugar')
         const before = rig.upstream.requests.length
         const denied = await send(path, body('Hello', 'sugar'))
         expect(denied.status, denied.body).to.equal(400)
@@ -118,7 +120,7 @@ describe('guards: a body goes to the provider as it was judged', () => {
       rig.upstream.answer({ status: 400, body: { error: { message: 'No.' } } })
       const answered = await send(path, body)
       expect(rig.upstream.requests.length, `${path} ${answered.body}`).to.equal(before + 1)
-      expect(asked(), path).to.contain('Hello').and.not.contain('sugar')
+      expect(rig.asked(), path).to.contain('Hello').and.not.contain('sugar')
       const denied = await send(path, body.replaceAll('Hello', 'sugar'))
       expect([denied.status, rig.upstream.requests.length], path).to.deep.equal([400, before + 1])
       expect(denied.body, path).to.contain('The content was blocked.')
@@ -132,7 +134,7 @@ describe('guards: a body goes to the provider as it was judged', () => {
     const body = `{ "model":"chat", "seed":12345678901234567890, "tools":[${tool}], "messages":${said('Hi')} }`
     const passed = await send('/v1/chat/completions', body)
     expect(passed.status, passed.body).to.equal(200)
-    expect(asked()).to.equal(body)
+    expect(rig.asked()).to.equal(body)
   })
 })
 
@@ -152,14 +154,9 @@ describe('guards: a body that is only watched', () => {
       const { repeated, spelled } = bodies.chat
       for (const body of [repeated('sugar', 'Hello'), spelled[0]?.[1] ?? '']) {
         rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
-        const headers = {
-          authorization: `Bearer ${rig.gateway.key}`,
-          'content-type': 'application/json',
-          'x-gateway-guards': guard,
-        }
-        const response = await fetch(`${rig.gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
-        expect(response.status, await response.text()).to.equal(200)
-        expect(rig.upstream.requests.at(-1)?.body.toString()).to.equal(body)
+        const passed = await sent(rig, '/v1/chat/completions', body, { 'x-gateway-guards': guard })
+        expect(passed.status, passed.body).to.equal(200)
+        expect(rig.asked()).to.equal(body)
       }
     })
 })

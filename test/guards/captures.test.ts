@@ -6,7 +6,7 @@ import { openSession } from '../service/responses-session.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 import { until } from '../support/until.ts'
-import { askOf, protocols, streamOf, wholeOf } from './rig.ts'
+import { answerOf, askOf, protocols, wholeOf } from './rig.ts'
 import type { Protocol } from './rig.ts'
 import { Service } from './service.ts'
 
@@ -198,8 +198,7 @@ describe('guards: captured bodies', () => {
   })
 
   const pieces = ['At every tea. '.repeat(20), 'We eat mar', 'zipan.']
-  const says = (model: Protocol, stream: boolean, text: readonly string[]): Script =>
-    stream ? { frames: [...streamOf[model]({ text })] } : { body: wholeOf[model]({ text }) }
+  const says = (model: Protocol, stream: boolean, text: readonly string[]) => answerOf(model, { text }, stream)
 
   for (const client of protocols)
     for (const stream of [false, true])

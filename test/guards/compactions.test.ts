@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
-import { leaks } from './corpus.ts'
+import { apiKey as key, leaks } from './corpus.ts'
 import { Rig } from './rig.ts'
 
-const key = 'sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4'
 const base = { kind: 'secrets', entities: ['api_key'], default: false, side: ['output'] }
 const guards = [
   { ...base, name: 'mask', action: 'mask' },
@@ -25,8 +24,7 @@ describe('guards: conversations that a provider has compacted', () => {
     const answer = await rig.gateway.post('/v1/responses/compact', asked, { 'x-gateway-guards': guard })
     const text = await answer.text()
     expect(answer.status, text).to.equal(200)
-    const row = await rig.gateway.row(({ id }) => id === answer.headers.get('x-request-id'))
-    return { text, row, headers: answer.headers }
+    return { text, headers: answer.headers }
   }
   const told = [
     spoken('user', 'Hi'),
@@ -42,34 +40,29 @@ describe('guards: conversations that a provider has compacted', () => {
   })
 
   it('are compacted by the gateway where they are denied, and what they used is billed', async () => {
-    const { text, row, headers } = await compact('deny', told)
+    const { text, headers } = await compact('deny', told)
     expect(leaks(key, text), text).to.equal(false)
     expect(text).to.contain('"encrypted_content":"gw1c.')
     expect(headers.get('x-gateway-guards')).to.equal('deny=denied')
+    const row = await rig.rowOf({ headers })
     expect([row.input_tokens, row.output_tokens, row.guarded]).to.deep.equal([9, 4, 'denied'])
   })
 
   it('hold what the client has sent itself', async () => {
-    const { text } = await compact(
-      'deny',
-      [spoken('user', `Mine is ${key}.`), told[1] ?? {}].slice(0, 1),
-      `Mine is ${key}.`,
-    )
+    const { text } = await compact('deny', [spoken('user', `Mine is ${key}.`)], `Mine is ${key}.`)
     expect(text).to.contain(`Mine is ${key}.`)
   })
 
   it('are judged in shadow', async () => {
-    const { text, row } = await compact('shadow', told)
+    const { text, headers } = await compact('shadow', told)
     expect(text).to.contain(key)
-    const { guards: verdicts } = JSON.parse(row.metadata) as { guards: readonly JsonObject[] }
-    expect(verdicts[0]).to.include({ outcome: 'denied', shadow: true })
+    const [verdict] = await rig.verdictsOf({ headers })
+    expect(verdict).to.include({ outcome: 'denied', shadow: true })
   })
 
   it('give the client back what tokens stand for', async () => {
     const { text } = await compact('tokens', [spoken('user', 'Mine is <API_KEY_1>.')], `Mine is ${key}.`)
-    expect(String(rig.upstream.requests.at(-1)?.body))
-      .to.contain('<API_KEY_1>')
-      .and.not.to.contain(key)
+    expect(rig.asked()).to.contain('<API_KEY_1>').and.not.to.contain(key)
     expect(text).to.contain(`Mine is ${key}.`)
   })
 })

@@ -1,13 +1,8 @@
 import { zstdDecompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
-import { client, ended, says, startBackground } from '../service/background.ts'
+import { BackgroundRig, client, ended, says } from '../service/background.ts'
 import { openSession } from '../service/responses-session.ts'
-import type { RunningGateway } from '../support/gateway.ts'
-import { redis } from '../support/services.ts'
-import type { Service } from '../support/services.ts'
-import { scriptedUpstream } from '../support/upstream.ts'
-import type { ScriptedUpstream } from '../support/upstream.ts'
 import { Rig, streamOf, wholeOf } from './rig.ts'
 
 const guards = [{ name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'] }]
@@ -28,7 +23,6 @@ const turnOf = (body: string): Turn => {
 
 describe('guards: reversible masks of stored responses', () => {
   const rig = new Rig(() => ({ records: { guards } }))
-  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
   const read = async (path: string, method = 'GET') => {
     const headers = { authorization: `Bearer ${rig.gateway.key}` }
     const response = await fetch(`${rig.gateway.url}/v1/responses/${path}`, { method, headers })
@@ -57,7 +51,7 @@ describe('guards: reversible masks of stored responses', () => {
       expect(first.text).to.contain(`To ${ann}`)
       answer(model, 'From <EMAIL_1> to <EMAIL_2>')
       const second = await ask(model, `He is ${bob}, I am ${ann}.`, first.id)
-      expect(asked()).to.contain('He is <EMAIL_2>, I am <EMAIL_1>.').and.not.contain('@example.com')
+      expect(rig.asked()).to.contain('He is <EMAIL_2>, I am <EMAIL_1>.').and.not.contain('@example.com')
       expect(second.text).to.contain(`From ${ann} to ${bob}`)
       answer(model, 'Both, <EMAIL_1> and <EMAIL_2>, not <EMAIL_3>')
       const third = await ask(model, 'Who?', second.id)
@@ -79,7 +73,7 @@ describe('guards: reversible masks of stored responses', () => {
     expect(second.text).to.contain(`To <EMAIL_2> or ${ann}`)
     answer('chat', 'To <EMAIL_2>')
     const third = await ask('chat', `To ${bob}?`, second.id)
-    expect(asked()).to.contain('To <EMAIL_2>?').and.not.contain('@example.com')
+    expect(rig.asked()).to.contain('To <EMAIL_2>?').and.not.contain('@example.com')
     expect(third.text).to.contain(`To ${bob}`)
     answer('chat', 'Still <EMAIL_2>')
     expect((await ask('chat', 'Again.', third.id)).text).to.contain(`Still ${bob}`)
@@ -94,7 +88,7 @@ describe('guards: reversible masks of stored responses', () => {
     ]
     answer('chat', 'Ask <EMAIL_1> or <EMAIL_2>')
     const mixed = await ask('chat', items, first.id)
-    expect(asked()).to.contain('Whom? I am <EMAIL_2>.').and.not.contain('@example.com')
+    expect(rig.asked()).to.contain('Whom? I am <EMAIL_2>.').and.not.contain('@example.com')
     expect(mixed.text).to.contain(`Ask <EMAIL_1> or ${ann}`)
     answer('chat', 'Still <EMAIL_1> or <EMAIL_2>, or <EMAIL_3>')
     const next = await ask('chat', `And ${bob}?`, mixed.id)
@@ -109,12 +103,12 @@ describe('guards: reversible masks of stored responses', () => {
     const tokensOf = (text: string) => text.match(/<EMAIL_\d+>/g) ?? []
     answer('responses', 'Of <EMAIL_1>')
     const first = await ask('responses', [compaction, said(`I am ${ann}.`)])
-    const [token = ''] = tokensOf(asked())
+    const [token = ''] = tokensOf(rig.asked())
     expect(token).to.match(/_\d{4,6}>$/)
     expect(first.text).to.contain('Of <EMAIL_1>').and.not.contain(ann)
     answer('responses', `Of ${token}`)
     const again = await ask('responses', [compaction, said(`I am ${ann}.`), said(`He is ${bob}.`)])
-    expect(tokensOf(asked())[0]).to.equal(token)
+    expect(tokensOf(rig.asked())[0]).to.equal(token)
     expect(again.text).to.contain(`Of ${ann}`)
     const inConversation = async () => {
       answer('responses', 'Of <EMAIL_1>')
@@ -123,7 +117,7 @@ describe('guards: reversible masks of stored responses', () => {
       expect(await response.text())
         .to.contain('Of <EMAIL_1>')
         .and.not.contain(ann)
-      return tokensOf(asked())[0]
+      return tokensOf(rig.asked())[0]
     }
     expect(await inConversation())
       .to.match(/_\d{4,6}>$/)
@@ -135,7 +129,7 @@ describe('guards: reversible masks of stored responses', () => {
     const { output } = (await response.json()) as { output: readonly JsonObject[] }
     answer('chat', 'He is <EMAIL_1>, I am <EMAIL_2>')
     const after = await ask('chat', [...output, { role: 'user', content: `I am ${ann}.` }])
-    expect(asked()).to.contain('I am <EMAIL_1>.').and.contain('I am <EMAIL_2>.').and.not.contain('@example.com')
+    expect(rig.asked()).to.contain('I am <EMAIL_1>.').and.contain('I am <EMAIL_2>.').and.not.contain('@example.com')
     expect(after.text).to.contain(`He is ${bob}, I am ${ann}`)
     answer('chat', 'To <EMAIL_1>')
     const first = await ask('chat', `I am ${ann}.`)
@@ -179,7 +173,7 @@ describe('guards: reversible masks of stored responses', () => {
     const { id } = first.at(-1)?.response ?? {}
     say('From <EMAIL_1> to <EMAIL_2>')
     const second = await session.turn({ model: 'chat', input: `And ${bob}?`, store: false, previous_response_id: id })
-    expect(asked()).to.contain('And <EMAIL_2>?').and.not.contain('@example.com')
+    expect(rig.asked()).to.contain('And <EMAIL_2>?').and.not.contain('@example.com')
     expect(JSON.stringify(second.at(-1))).to.contain(`From ${ann} to ${bob}`)
     session.socket.close(1000)
     await session.closed
@@ -201,7 +195,7 @@ describe('guards: reversible masks of a model', () => {
     const first = await ask(`I am ${ann}.`, 'To <EMAIL_1>')
     const second = await ask(`He is ${bob}.`, 'To <EMAIL_2>, <EMAIL_1>', { previous_response_id: first.id })
     expect(second.text).to.contain(`To ${bob}, ${ann}`)
-    const sent = rig.upstream.requests.at(-1)?.body.toString()
+    const sent = rig.asked()
     expect(sent).to.contain('I am <EMAIL_1>.').and.contain('"To <EMAIL_1>"').and.contain('He is <EMAIL_2>.')
     expect(sent).not.to.contain('@example.com')
     const headers = { authorization: `Bearer ${rig.gateway.key}` }
@@ -212,48 +206,26 @@ describe('guards: reversible masks of a model', () => {
   })
 })
 
-describe('guards: reversible masks of requests alone', () => {
-  const rig = new Rig(() => ({ records: { guards: [{ ...guards[0], side: ['input'] }] } }))
-
-  it('are restored in an answer that nobody judges', async () => {
-    rig.upstream.answer({ body: wholeOf.messages({ text: ['Mail <EMAIL_1>'] }) })
-    const { text } = await rig.ask('messages', 'messages', { text: `I am ${ann}.` })
-    expect(text).to.contain(`Mail ${ann}`)
-  })
-})
-
-describe('guards: reversible masks of responses in the background', function () {
-  let service: Service
-  let upstream: ScriptedUpstream
-  let gateway: RunningGateway
-  before(async function () {
-    service = await redis(this)
-    upstream = await scriptedUpstream()
-    gateway = await startBackground(upstream, service.url, { records: { guards } })
-  })
-  after(async () => {
-    await gateway?.close()
-    await upstream?.close()
-    await service?.stop()
-  })
+describe('guards: reversible masks of responses in the background', () => {
+  const rig = new BackgroundRig({ records: { guards } })
 
   it('are known to the job, and to the response that continues it', async () => {
-    const at = client(gateway)
-    upstream.answer(says('chat', `Ask <EMAIL_1> or ${bob}`))
+    const at = client(rig.gateway)
+    rig.upstream.answer(says('chat', `Ask <EMAIL_1> or ${bob}`))
     const begun = await at.responses.create({ model: 'chat', input: `I am ${ann}.`, background: true })
     const done = await ended(at, begun.id)
     // Nobody waits for it: it is as it is stored.
     expect(done.output_text).to.equal('Ask <EMAIL_1> or <EMAIL_2>')
-    upstream.answer(says('chat', 'To <EMAIL_1> and <EMAIL_2>'))
+    rig.upstream.answer(says('chat', 'To <EMAIL_1> and <EMAIL_2>'))
     const next = await at.responses.create({ model: 'chat', input: 'Whom?', previous_response_id: begun.id })
     // The client has not sent the other one.
     expect(next.output_text).to.equal(`To ${ann} and <EMAIL_2>`)
     const more = { model: 'chat', input: `And ${bob}?`, previous_response_id: begun.id, background: true } as const
-    upstream.answer(says('chat', 'Yes, <EMAIL_2>'))
+    rig.upstream.answer(says('chat', 'Yes, <EMAIL_2>'))
     const third = await at.responses.create(more)
     await ended(at, third.id)
-    expect(upstream.requests.at(-1)?.body.toString()).to.contain('And <EMAIL_2>?')
-    upstream.answer(says('chat', 'So <EMAIL_1>, <EMAIL_2>'))
+    expect(String(rig.upstream.requests.at(-1)?.body)).to.contain('And <EMAIL_2>?')
+    rig.upstream.answer(says('chat', 'So <EMAIL_1>, <EMAIL_2>'))
     const last = await at.responses.create({ model: 'chat', input: 'Well?', previous_response_id: third.id })
     expect(last.output_text).to.equal(`So ${ann}, ${bob}`)
   })

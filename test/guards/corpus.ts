@@ -7,6 +7,9 @@ export interface Secret {
   readonly value: string
 }
 
+/** A key of an API, as `secrets` finds it wherever it stands. */
+export const apiKey = 'sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4'
+
 /** Bytes that are always the same for a seed. */
 function bytes(seed: string, length: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>

@@ -109,10 +109,11 @@ describe('guards: denials', () => {
         const all = streamOf[model]({ text: [...text, ' of the tree' + ' and more'.repeat(200)] })
         const until = all.findIndex((one) => JSON.stringify(one).includes(' of the tree'))
         rig.upstream.answer({ frames: all.slice(0, until + 1), ending: 'hang' })
-        const { body, headers, data } = await rig.ask('messages', model, { stream: true })
+        const answer = await rig.ask('messages', model, { stream: true })
+        const { body, data } = answer
         expect(body).to.match(ends.messages)
         const { usage } = data.find(({ type }) => type === 'message_delta') as { usage: { output_tokens: number } }
-        const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+        const row = await rig.rowOf(answer)
         expect(usage.output_tokens).to.equal(row.output_tokens)
         expect(usage.output_tokens).to.be.above(1)
       })
@@ -143,8 +144,7 @@ describe('guards: denials', () => {
 
   it('are in the rows, without what was found', async () => {
     rig.upstream.answer({ body: wholeOf.chat({ text: ['A forbidden fruit.'] }) })
-    const { headers } = await rig.ask('chat', 'chat')
-    const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+    const row = await rig.rowOf(await rig.ask('chat', 'chat'))
     const { guards: told, guarded } = JSON.parse(row.metadata) as { guards: readonly object[]; guarded: string }
     expect(guarded).to.equal('denied')
     expect(told[0]).to.include({ name: 'list', kind: 'words', side: 'input', outcome: 'passed', hits: 0, windows: 1 })

@@ -15,7 +15,7 @@ interface Told {
 describe('guards: text that flows', () => {
   const rig = new Rig(() => ({ records: { guards } }))
   const framesOf = (text: readonly string[]) =>
-    streamOf.chat({ text }).map(({ event, data }) => `${event ? `event: ${event}\n` : ''}data: ${data as string}\n\n`)
+    streamOf.chat({ text }).map(({ event, data }) => `${event ? `event: ${event}\n` : ''}data: ${data}\n\n`)
   const ask = () =>
     rig.gateway.post('/v1/chat/completions', {
       model: 'chat',

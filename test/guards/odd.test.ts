@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { JsonObject } from '../../engine/index.ts'
-import { leaks } from './corpus.ts'
+import { apiKey as key, leaks } from './corpus.ts'
+import { chatChunk, chatDone, frame, typed } from './frames.ts'
+import type { Frame } from './frames.ts'
 import { Rig, protocols, streamOf } from './rig.ts'
 import type { Protocol } from './rig.ts'
 
-const key = 'sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4'
 const [first, second] = [`It is ${key.slice(0, 12)}`, `${key.slice(12)} now.`] as const
 const base = { kind: 'secrets', entities: ['api_key'], default: false, message: 'No.', side: ['output', 'tool_calls'] }
 const guards = [
@@ -15,29 +15,17 @@ const guards = [
   { name: 'faces', kind: 'words', words: ['😀😀'], whole: false, action: 'mask', side: ['output'], default: false },
 ]
 
-type Frames = readonly { readonly event?: string; readonly data: string }[]
-const frame = (data: JsonObject) => ({ data: JSON.stringify(data) })
-const typed = (data: JsonObject & { readonly type: string }) => ({ event: data.type, data: JSON.stringify(data) })
-const chunk = (delta: JsonObject, more: JsonObject = {}) =>
-  frame({
-    id: 'c',
-    object: 'chat.completion.chunk',
-    created: 1,
-    model: 'm',
-    choices: [{ index: 0, delta, finish_reason: null, ...more }],
-  })
-const done = { data: '[DONE]' }
-const usual = (protocol: Protocol, text: readonly string[]) => streamOf[protocol]({ text }) as unknown as Frames
+const usual = (protocol: Protocol, text: readonly string[]) => streamOf[protocol]({ text })
 
 /** A stream into which others are put behind its first text. */
-const within = (protocol: Protocol, others: Frames): Frames => {
+const within = (protocol: Protocol, others: readonly Frame[]): readonly Frame[] => {
   const frames = usual(protocol, [first, second])
   const at = frames.findIndex(({ data }) => data.includes(first)) + 1
   return [...frames.slice(0, at), ...others, ...frames.slice(at)]
 }
 
 const call = (index: number, input: string, name?: string) =>
-  chunk({
+  chatChunk({
     tool_calls: [
       {
         index,
@@ -48,10 +36,10 @@ const call = (index: number, input: string, name?: string) =>
   })
 
 /** What upstreams do that no client expects. */
-const odd: Readonly<Record<string, readonly [Protocol, Frames]>> = {
+const odd: Readonly<Record<string, readonly [Protocol, readonly Frame[]]>> = {
   'empty deltas': [
     'chat',
-    within('chat', [chunk({ content: '' }), chunk({}), chunk({ content: '', role: 'assistant' })]),
+    within('chat', [chatChunk({ content: '' }), chatChunk({}), chatChunk({ content: '', role: 'assistant' })]),
   ],
   'a chunk of usage in the middle': [
     'chat',
@@ -64,48 +52,48 @@ const odd: Readonly<Record<string, readonly [Protocol, Frames]>> = {
       }),
     ]),
   ],
-  'another choice': ['chat', within('chat', [chunk({ content: key }, { index: 1 })])],
+  'another choice': ['chat', within('chat', [chatChunk({ content: key }, { index: 1 })])],
   'two ends': [
     'chat',
     [
       ...usual('chat', [first]).slice(0, -2),
-      chunk({ content: second }),
-      chunk({}, { finish_reason: 'stop' }),
-      done,
-      chunk({ content: key }),
-      done,
+      chatChunk({ content: second }),
+      chatChunk({}, { finish_reason: 'stop' }),
+      chatDone,
+      chatChunk({ content: key }),
+      chatDone,
     ],
   ],
   'no end': ['chat', usual('chat', [first, second]).slice(0, -3)],
   'a refusal that goes on': [
     'chat',
-    [chunk({ content: first }), chunk({ refusal: second }), chunk({}, { finish_reason: 'stop' }), done],
+    [chatChunk({ content: first }), chatChunk({ refusal: second }), chatChunk({}, { finish_reason: 'stop' }), chatDone],
   ],
   'calls beside each other': [
     'chat',
     [
-      chunk({ role: 'assistant', content: '' }),
+      chatChunk({ role: 'assistant', content: '' }),
       call(0, '{"a":"', 'one'),
       call(1, '{"b":"', 'two'),
       call(0, key.slice(0, 12)),
       call(1, key.slice(0, 20)),
       call(0, `${key.slice(12)}"}`),
       call(1, `${key.slice(20)}"}`),
-      chunk({}, { finish_reason: 'tool_calls' }),
-      done,
+      chatChunk({}, { finish_reason: 'tool_calls' }),
+      chatDone,
     ],
   ],
   'text between calls': [
     'chat',
     [
-      chunk({ content: first }),
+      chatChunk({ content: first }),
       call(0, '{}', 'one'),
-      chunk({ content: second }),
+      chatChunk({ content: second }),
       call(1, '{}', 'two'),
-      chunk({ content: first }),
-      chunk({ content: second }),
-      chunk({}, { finish_reason: 'stop' }),
-      done,
+      chatChunk({ content: first }),
+      chatChunk({ content: second }),
+      chatChunk({}, { finish_reason: 'stop' }),
+      chatDone,
     ],
   ],
   'a key as the name of an argument': [
@@ -113,8 +101,8 @@ const odd: Readonly<Record<string, readonly [Protocol, Frames]>> = {
     [
       call(0, `{"${key.slice(0, 9)}`, 'one'),
       call(0, `${key.slice(9)}":1}`),
-      chunk({}, { finish_reason: 'tool_calls' }),
-      done,
+      chatChunk({}, { finish_reason: 'tool_calls' }),
+      chatDone,
     ],
   ],
   'escapes in arguments': [
@@ -122,13 +110,13 @@ const odd: Readonly<Record<string, readonly [Protocol, Frames]>> = {
     [
       call(0, `{"a":"${key.slice(0, 9)}\\u00`, 'one'),
       call(0, `${key.charCodeAt(9).toString(16)}${key.slice(10)}"}`),
-      chunk({}, { finish_reason: 'tool_calls' }),
-      done,
+      chatChunk({}, { finish_reason: 'tool_calls' }),
+      chatDone,
     ],
   ],
   'an error that tells the text': [
     'chat',
-    [chunk({ content: 'Hi' }), frame({ error: { message: `failed at ${key}`, type: 'server_error' } })],
+    [chatChunk({ content: 'Hi' }), frame({ error: { message: `failed at ${key}`, type: 'server_error' } })],
   ],
   pings: [
     'messages',
@@ -240,7 +228,10 @@ describe('guards: odd streams', () => {
   })
 
   it('tell nothing in the message of a failure', async () => {
-    const broken = [chunk({ content: 'Hi' }), frame({ error: { message: 'failed at Aurora', type: 'server_error' } })]
+    const broken = [
+      chatChunk({ content: 'Hi' }),
+      frame({ error: { message: 'failed at Aurora', type: 'server_error' } }),
+    ]
     for (const client of protocols)
       for (const guard of ['names', 'stops']) {
         rig.upstream.answer({ frames: broken })

@@ -26,7 +26,6 @@ describe('guards: who and what is judged', () => {
       { name: 'vectors', provider: 'responses' },
     ],
   }))
-  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
 
   it('a model is judged by its own guards, too, which end the exchange', async () => {
     const before = rig.upstream.requests.length
@@ -103,7 +102,7 @@ describe('guards: who and what is judged', () => {
     rig.upstream.answer({ body: embedded })
     const response = await rig.gateway.post('/v1/embeddings', { model: 'vectors', input: ['ann@example.com', 'b'] })
     expect(response.status, await response.text()).to.equal(200)
-    expect(JSON.parse(asked())).to.deep.include({ input: ['[EMAIL]', 'b'] })
+    expect(JSON.parse(rig.asked())).to.deep.include({ input: ['[EMAIL]', 'b'] })
     const bodies: Readonly<Record<string, object>> = {
       '/v1/embeddings': { model: 'vectors', input: 'forbidden' },
       '/v1/images/generations': { model: 'vectors', prompt: 'forbidden' },
@@ -130,7 +129,7 @@ describe('guards: who and what is judged', () => {
       ],
     })
     expect(response.status).to.equal(200)
-    const { messages } = JSON.parse(asked()) as {
+    const { messages } = JSON.parse(rig.asked()) as {
       messages: [{ content: object }, { tool_calls: [typeof call] }, { content: string }]
     }
     expect(messages[0].content).to.deep.equal([{ type: 'text', text: 'Mail [EMAIL]' }])

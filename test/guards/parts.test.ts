@@ -12,7 +12,6 @@ const parts = (...texts: readonly string[]) => texts.map((text) => ({ type: 'tex
 
 describe('guards: the parts of a message', () => {
   const rig = new Rig(() => ({ records: { guards } }))
-  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
   const ask = (messages: readonly JsonObject[]) => {
     rig.upstream.answer({ body: wholeOf.chat({ text: ['To <EMAIL_1>.'] }) })
     return rig.gateway.post('/v1/chat/completions', { model: 'chat', messages })
@@ -37,7 +36,7 @@ describe('guards: the parts of a message', () => {
     const content = parts('I am ann@exa', 'mple', '.com, and bob@example.com is not.')
     const answer = await ask([{ role: 'user', content }])
     expect(answer.status).to.equal(200)
-    const sent = JSON.parse(asked()) as { messages: [{ content: { readonly text: string }[] }] }
+    const sent = JSON.parse(rig.asked()) as { messages: [{ content: { readonly text: string }[] }] }
     const texts = sent.messages[0].content.map(({ text }) => text).join('')
     expect(texts).to.equal('I am <EMAIL_1>, and <EMAIL_2> is not.')
     expect(await answer.text()).to.contain('To ann@example.com.')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import type { Json, JsonObject } from '../../engine/index.ts'
-import { Rig, streamOf, wholeOf } from './rig.ts'
+import { Rig, answerOf, wholeOf } from './rig.ts'
 import type { AskOptions, Got } from './rig.ts'
 import { Service } from './service.ts'
 import type { Asked } from './service.ts'
@@ -44,12 +44,10 @@ function recipe(name: string, tests: (place: Place) => void): void {
     beforeEach(() => void service.asked.splice(0))
     tests({
       service,
-      sent: () => JSON.parse(String(rig.upstream.requests.at(-1)?.body)) as JsonObject,
+      sent: () => JSON.parse(rig.asked()) as JsonObject,
       requests: () => rig.upstream.requests.length,
       ask: (text, { said = ['Yes.'], ...options } = {}) => {
-        rig.upstream.answer(
-          options.stream ? { frames: streamOf.chat({ text: said }) } : { body: wholeOf.chat({ text: said }) },
-        )
+        rig.upstream.answer(answerOf('chat', { text: said }, options.stream === true))
         return rig.ask('chat', 'chat', { text, ...options })
       },
     })

@@ -1,13 +1,19 @@
 import { FrameDecoder, parsedObject } from '../../engine/kit.ts'
 import type { JsonObject } from '../../engine/index.ts'
+import type { RequestsTable } from '../../plugins/request-log/table.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { GatewaySettings, RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
+import { blockOf, chatChunk, chatDone, chatUsage, geminiChunk, messageOf, responseUsage, typed } from './frames.ts'
+import type { Frame } from './frames.ts'
 
 /** The protocols that clients and upstreams speak here. */
 export const protocols = ['chat', 'messages', 'responses', 'gemini'] as const
 export type Protocol = (typeof protocols)[number]
+
+/** The upstreams that a client is served by: of its own protocol, and of another. */
+export const lanes = (client: Protocol): readonly Protocol[] => [client, client === 'chat' ? 'messages' : 'chat']
 
 /** What an upstream says: pieces of its text, of its reasoning, or of the arguments of a call. */
 export interface Said {
@@ -16,28 +22,11 @@ export interface Said {
   readonly call?: readonly string[]
 }
 
-type Frame = Exclude<Exclude<Script['frames'], undefined>[number], string>
-
-const frame = (data: JsonObject, event?: string): Frame => ({
-  ...(event === undefined ? {} : { event }),
-  data: JSON.stringify(data),
-})
-
-const typed = (data: JsonObject & { readonly type: string }): Frame => frame(data, data.type)
-
 /** A streamed answer of each protocol. */
 export const streamOf: Readonly<Record<Protocol, (said: Said) => readonly Frame[]>> = {
   chat({ text = [], reasoning = [], call = [] }) {
-    const chunk = (delta: JsonObject, finish: string | null = null) =>
-      frame({
-        id: 'c',
-        object: 'chat.completion.chunk',
-        created: 1,
-        model: 'm',
-        choices: [{ index: 0, delta, finish_reason: finish }],
-      })
     const calls = call.map((piece, at) =>
-      chunk({
+      chatChunk({
         tool_calls: [
           {
             index: 0,
@@ -48,28 +37,16 @@ export const streamOf: Readonly<Record<Protocol, (said: Said) => readonly Frame[
       }),
     )
     return [
-      chunk({ role: 'assistant', content: '' }),
-      ...reasoning.map((piece) => chunk({ reasoning_content: piece })),
-      ...text.map((piece) => chunk({ content: piece })),
+      chatChunk({ role: 'assistant', content: '' }),
+      ...reasoning.map((piece) => chatChunk({ reasoning_content: piece })),
+      ...text.map((piece) => chatChunk({ content: piece })),
       ...calls,
-      chunk({}, call.length > 0 ? 'tool_calls' : 'stop'),
-      frame({
-        id: 'c',
-        object: 'chat.completion.chunk',
-        created: 1,
-        model: 'm',
-        choices: [],
-        usage: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 },
-      }),
-      { data: '[DONE]' },
+      chatChunk({}, { finish_reason: call.length > 0 ? 'tool_calls' : 'stop' }),
+      chatUsage({ prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }),
+      chatDone,
     ]
   },
   messages({ text = [], reasoning = [], call = [] }) {
-    const block = (index: number, content: JsonObject, deltas: readonly JsonObject[]) => [
-      typed({ type: 'content_block_start', index, content_block: content }),
-      ...deltas.map((delta) => typed({ type: 'content_block_delta', index, delta })),
-      typed({ type: 'content_block_stop', index }),
-    ]
     const blocks = [
       ...(reasoning.length > 0
         ? [
@@ -94,28 +71,10 @@ export const streamOf: Readonly<Record<Protocol, (said: Said) => readonly Frame[
           ]
         : []),
     ]
-    return [
-      typed({
-        type: 'message_start',
-        message: {
-          id: 'msg_1',
-          type: 'message',
-          role: 'assistant',
-          model: 'm',
-          content: [],
-          stop_reason: null,
-          stop_sequence: null,
-          usage: { input_tokens: 9, output_tokens: 1 },
-        },
-      }),
-      ...blocks.flatMap(([content, deltas], index) => block(index, content, deltas)),
-      typed({
-        type: 'message_delta',
-        delta: { stop_reason: call.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null },
-        usage: { output_tokens: 4 },
-      }),
-      typed({ type: 'message_stop' }),
-    ]
+    return messageOf(
+      blocks.flatMap(([content, deltas], index) => blockOf(index, content, deltas)),
+      call.length > 0 ? 'tool_use' : 'end_turn',
+    )
   },
   responses({ text = [], reasoning = [], call = [] }) {
     let sequence = 0
@@ -173,24 +132,13 @@ export const streamOf: Readonly<Record<Protocol, (said: Said) => readonly Frame[
       )
       output.push({ ...item, arguments: whole })
     }
-    const usage = {
-      input_tokens: 9,
-      input_tokens_details: { cached_tokens: 0 },
-      output_tokens: 4,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: 13,
-    }
-    frames.push(event('response.completed', { response: response('completed', { usage }) }))
+    frames.push(event('response.completed', { response: response('completed', { usage: responseUsage }) }))
     return frames
   },
   gemini({ text = [], reasoning = [], call = [] }) {
-    const chunk = (parts: readonly JsonObject[], more: JsonObject = {}) =>
-      frame({
-        candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
-        usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 4, totalTokenCount: 13 },
-        modelVersion: 'm',
-        responseId: 'r',
-      })
+    const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 4, totalTokenCount: 13 }
+    const chunk = (parts: readonly JsonObject[], candidate: JsonObject = {}) =>
+      geminiChunk(parts, candidate, { usageMetadata })
     const called =
       call.length > 0
         ? [chunk([{ functionCall: { name: 'send', args: JSON.parse(call.join('')) as JsonObject } }])]
@@ -245,7 +193,7 @@ export const wholeOf: Readonly<Record<Protocol, (said: Said) => JsonObject>> = {
   },
   responses(said) {
     const last = streamOf.responses(said).at(-1)
-    const { response } = parsedObject(last?.data as string) as { readonly response: JsonObject }
+    const { response } = parsedObject(last?.data ?? '') as { readonly response: JsonObject }
     return response
   },
   gemini({ text = [], reasoning = [], call = [] }) {
@@ -261,6 +209,11 @@ export const wholeOf: Readonly<Record<Protocol, (said: Said) => JsonObject>> = {
       responseId: 'r',
     }
   },
+}
+
+/** An answer of a protocol, streamed or whole. */
+export function answerOf(protocol: Protocol, said: Said, stream: boolean): Script {
+  return stream ? { frames: streamOf[protocol](said) } : { body: wholeOf[protocol](said) }
 }
 
 /** How a client of each protocol asks. */
@@ -348,6 +301,22 @@ export class Rig {
     const asked = askOf(client, { model, stream, text })
     const response = await this.gateway.post(asked.path, { ...asked.body, ...body }, headers)
     return gotOf(response)
+  }
+
+  /** The body of the last request that the upstream got. */
+  asked(): string {
+    return String(this.upstream.requests.at(-1)?.body ?? '')
+  }
+
+  /** The row of an answer. */
+  rowOf({ headers }: Pick<Got, 'headers'>): Promise<RequestsTable> {
+    return this.gateway.row(({ id }) => id === headers.get('x-request-id'))
+  }
+
+  /** What the row of an answer tells of each guard. */
+  async verdictsOf(answer: Pick<Got, 'headers'>): Promise<readonly JsonObject[]> {
+    const { guards = [] } = JSON.parse((await this.rowOf(answer)).metadata) as { guards?: readonly JsonObject[] }
+    return guards
   }
 }
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { until } from '../support/until.ts'
-import { Rig, protocols, streamOf, wholeOf } from './rig.ts'
+import { Rig, answerOf, protocols, streamOf, wholeOf } from './rig.ts'
 import { Service } from './service.ts'
 import type { Asked } from './service.ts'
 
@@ -90,9 +90,7 @@ describe('guards: services', () => {
     }))
     rig.upstream.answer({ body: wholeOf.messages({ text: ['Said: BAD.'] }) })
     const whole = await rig.ask('chat', 'messages', { text: 'Say BAD.', headers: by('masks') })
-    expect(String(rig.upstream.requests.at(-1)?.body))
-      .to.contain('Say ***.')
-      .and.not.contain('BAD')
+    expect(rig.asked()).to.contain('Say ***.').and.not.contain('BAD')
     expect(whole.text).to.equal('Said: ***.')
     expect(whole.headers.get('x-gateway-guards')).to.equal('masks=masked')
     rig.upstream.answer({
@@ -132,7 +130,7 @@ describe('guards: services', () => {
     service.answers(({ body }) => (body['tool_calls'] ? { action: 'deny' } : { action: 'pass' }))
     for (const stream of [false, true]) {
       const said = { call: ['{"count":1}'] }
-      rig.upstream.answer(stream ? { frames: streamOf.chat(said) } : { body: wholeOf.chat(said) })
+      rig.upstream.answer(answerOf('chat', said, stream))
       const denied = await rig.ask('chat', 'chat', { stream, headers: by('calls') })
       expect(denied.body).to.contain('content_filter').and.not.contain('count')
     }
@@ -161,7 +159,7 @@ describe('guards: services', () => {
     }))
     for (const stream of [false, true]) {
       const said = { call: ['{"a":"one","b":"BAD","c":"three"}'] }
-      rig.upstream.answer(stream ? { frames: streamOf.chat(said) } : { body: wholeOf.chat(said) })
+      rig.upstream.answer(answerOf('chat', said, stream))
       const { text } = await rig.ask('chat', 'chat', { stream, headers: by('each') })
       expect(text).to.equal('{"a":"one","b":"***","c":"three"}')
     }
@@ -282,7 +280,7 @@ describe('guards: services', () => {
     rig.upstream.answer({ frames: streamOf.chat({ text: ['B', 'AD'] }) })
     const streamed = await rig.ask('chat', 'chat', { stream: true, headers: by('flags') })
     expect(streamed.text).to.equal('BAD')
-    const row = await rig.gateway.row(({ id }) => id === streamed.headers.get('x-request-id'))
+    const row = await rig.rowOf(streamed)
     expect(JSON.parse(row.metadata)).to.deep.include({ guarded: 'flagged' })
     rig.upstream.answer({ body: wholeOf.chat({ text: ['BAD'] }) })
     const whole = await rig.ask('chat', 'chat', { headers: by('flags') })
@@ -323,7 +321,7 @@ describe('guards: services', () => {
     rig.upstream.answer({ body: wholeOf.chat({ text: ['So BAD.'] }) })
     const { text } = await rig.ask('chat', 'chat', { text: 'Be BAD', headers: by('portkey') })
     expect(text).to.equal('So ***.')
-    expect(String(rig.upstream.requests.at(-1)?.body)).to.contain('Be ***')
+    expect(rig.asked()).to.contain('Be ***')
     const [before] = service.asked as [Asked]
     expect(before.body).to.deep.include({ requestType: 'chatComplete', eventType: 'beforeRequestHook' })
     expect(before.body['request']).to.deep.include({ text: 'Be BAD', isStreamingRequest: false, isTransformed: false })
@@ -368,9 +366,8 @@ describe('guards: services', () => {
     expect(denied.status).to.equal(400)
     expect(service.asked[0]?.path).to.equal('/v1/moderations')
     expect(service.asked[0]?.body).to.deep.equal({ input: ['Be BAD'] })
-    const row = await rig.gateway.row(({ id }) => id === denied.headers.get('x-request-id'))
-    const { guards } = JSON.parse(row.metadata) as { guards: readonly object[] }
-    expect(guards[0]).to.include({ category: 'hate', score: 0.9, outcome: 'denied' })
+    const [verdict] = await rig.verdictsOf(denied)
+    expect(verdict).to.include({ category: 'hate', score: 0.9, outcome: 'denied' })
   })
 
   it('are told in their order, whoever answers first', async () => {

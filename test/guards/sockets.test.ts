@@ -17,7 +17,6 @@ onEachDatabase((settings) => {
     records: { guards },
     models: [{ name: 'native', provider: 'responses' }],
   }))
-  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
   const deltas = (heard: readonly Heard[]) => heard.map(({ delta }) => delta ?? '').join('')
 
   describe('guards: responses over a socket', () => {
@@ -46,7 +45,7 @@ onEachDatabase((settings) => {
       const body = '{"type":"response.create","model":"responses","input":"forbidden","input":"Hello"}'
       const heard = await session.turn(body)
       expect(heard.at(-1)?.type).to.equal('response.completed')
-      expect(asked()).to.contain('Hello').and.not.contain('forbidden')
+      expect(rig.asked()).to.contain('Hello').and.not.contain('forbidden')
     })
 
     for (const model of protocols) {
@@ -69,7 +68,7 @@ onEachDatabase((settings) => {
       it(`a request and an answer of ${model} are masked, cut over events`, async () => {
         rig.upstream.answer({ frames: streamOf[model]({ text: ['Mail bob@exa', 'mple.com now.'] }) })
         const heard = await session.turn({ model, input: 'I am ann@example.com.' })
-        expect(asked()).to.contain('I am [EMAIL].').and.not.contain('@example.com')
+        expect(rig.asked()).to.contain('I am [EMAIL].').and.not.contain('@example.com')
         expect(deltas(heard)).to.equal('Mail [EMAIL] now.')
         expect(JSON.stringify(heard)).not.to.contain('@example.com')
       })
@@ -114,14 +113,14 @@ onEachDatabase((settings) => {
       rig.upstream.answer({ body })
       const there = await compact('native', [user('I am ann@example.com.')])
       expect(there.status, there.body).to.equal(200)
-      expect(asked()).to.contain('I am [EMAIL].').and.not.contain('@example.com')
+      expect(rig.asked()).to.contain('I am [EMAIL].').and.not.contain('@example.com')
       const here = await compact('chat', [user('I am ann@example.com.')])
       expect(here.body).to.contain('I am [EMAIL].').and.not.contain('@example.com')
       const packed = (JSON.parse(here.body) as { output: readonly JsonObject[] }).output
       rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
       const next = await rig.gateway.post('/v1/responses', { model: 'chat', input: [...packed, user('Who am I?')] })
       expect(next.status, await next.text()).to.equal(200)
-      expect(asked()).to.contain('I am [EMAIL].').and.not.contain('@example.com')
+      expect(rig.asked()).to.contain('I am [EMAIL].').and.not.contain('@example.com')
     })
   })
 })

@@ -1,15 +1,12 @@
 import { expect } from 'chai'
 import { leaks, drawn, secrets } from './corpus.ts'
-import { Rig, protocols, streamOf, wholeOf } from './rig.ts'
+import { Rig, lanes, protocols, streamOf, wholeOf } from './rig.ts'
 import type { Protocol, Said } from './rig.ts'
 
 const guards = [
   { name: 'pii', kind: 'pii', action: 'mask', side: ['input', 'output', 'tool_calls', 'tool_results'] },
   { name: 'secrets', kind: 'secrets', action: 'mask', side: ['input', 'output', 'tool_calls', 'tool_results'] },
 ]
-
-/** The upstreams that a client is served by: of its own protocol, and of another. */
-const lanes = (client: Protocol): readonly Protocol[] => [client, client === 'chat' ? 'messages' : 'chat']
 
 describe('guards: values in streams', () => {
   const rig = new Rig(() => ({ records: { guards } }))
@@ -56,7 +53,7 @@ describe('guards: values in streams', () => {
       rig.upstream.answer({ body: wholeOf[model]({ text: ['Yes.'] }) })
       const { status, body } = await rig.ask(client, model, { text: before + value + after })
       expect(status, body).to.equal(200)
-      const asked = String(rig.upstream.requests.at(-1)?.body)
+      const asked = rig.asked()
       if (leaks(value, asked)) expect.fail(asked)
       expect(asked).to.match(/\[[A-Z_]+\]/)
     }

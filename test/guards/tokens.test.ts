@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
-import { Rig, protocols, streamOf, wholeOf } from './rig.ts'
+import { Rig, answerOf, lanes, protocols, streamOf, wholeOf } from './rig.ts'
 
 const guards = [
   { name: 'pii', kind: 'pii', action: 'mask', mask: 'token', entities: ['email'] },
@@ -10,14 +10,13 @@ const ann = 'ann@example.com'
 
 describe('guards: reversible masks', () => {
   const rig = new Rig(() => ({ records: { guards } }))
-  const asked = () => rig.upstream.requests.at(-1)?.body?.toString() ?? ''
 
   for (const client of protocols)
-    for (const model of [client, client === 'chat' ? 'messages' : 'chat'] as const)
+    for (const model of lanes(client))
       it(`show ${client} the value and ${model} the token, whole and cut over events`, async () => {
         rig.upstream.answer({ body: wholeOf[model]({ text: ['Mail <EMAIL_1> and <EMAIL_7>.'] }) })
         const whole = await rig.ask(client, model, { text: `I am ${ann}.` })
-        expect(asked()).to.contain('I am <EMAIL_1>.').and.not.contain(ann)
+        expect(rig.asked()).to.contain('I am <EMAIL_1>.').and.not.contain(ann)
         expect(whole.body).to.contain(`Mail ${ann} and <EMAIL_7>.`)
         rig.upstream.answer({ frames: streamOf[model]({ text: ['Mail <EM', 'AIL', '_1', '> now', ' <EMAIL'] }) })
         const streamed = await rig.ask(client, model, { text: `I am ${ann}.`, stream: true })
@@ -39,12 +38,12 @@ describe('guards: reversible masks', () => {
       return rig.gateway.post('/v1/chat/completions', { model: 'chat', messages })
     }
     const answer = (await (await ask([first])).json()) as { choices: [{ message: { content: string } }] }
-    const before = asked()
+    const before = rig.asked()
     expect(before).to.contain('Not <EMAIL_1>: <EMAIL_2>, <EMAIL_3>, <EMAIL_2>')
     expect(answer.choices[0].message.content).to.equal(`To ${ann}`)
     await ask([first, { role: 'assistant', content: `To ${ann}` }, { role: 'user', content: 'Again.' }])
-    expect(asked()).to.contain('"To <EMAIL_3>"')
-    expect(asked().slice(asked().indexOf('Not'))).to.match(/^Not <EMAIL_1>: <EMAIL_2>, <EMAIL_3>, <EMAIL_2>/)
+    expect(rig.asked()).to.contain('"To <EMAIL_3>"')
+    expect(rig.asked().slice(rig.asked().indexOf('Not'))).to.match(/^Not <EMAIL_1>: <EMAIL_2>, <EMAIL_3>, <EMAIL_2>/)
   })
 
   for (const stream of [false, true])
@@ -55,7 +54,7 @@ describe('guards: reversible masks', () => {
         ['I know bob@example.com.', 'To bob@example.com.'],
       ] as const) {
         const text = ['To bob@exam', 'ple.com.']
-        rig.upstream.answer(stream ? { frames: streamOf.chat({ text }) } : { body: wholeOf.chat({ text }) })
+        rig.upstream.answer(answerOf('chat', { text }, stream))
         const answer = await rig.ask('chat', 'chat', { text: asking, stream })
         expect(answer.text, asking).to.equal(given)
       }
@@ -79,7 +78,7 @@ describe('guards: reversible masks', () => {
   it('of the kind hash are the same for a key, and tell nothing', async () => {
     rig.upstream.answer({ body: wholeOf.chat({ text: ['Yes.'] }) })
     await rig.ask('chat', 'chat', { text: 'The codename and the codename' })
-    expect(asked()).to.match(/The \[HASHED:([0-9a-f]{8})\] and the \[HASHED:\1\]/)
+    expect(rig.asked()).to.match(/The \[HASHED:([0-9a-f]{8})\] and the \[HASHED:\1\]/)
   })
 })
 
@@ -91,9 +90,9 @@ describe('guards: reversible masks of requests alone', () => {
     it(`are restored${stream ? ', in a stream' : ''}`, async () => {
       const iban = 'DE89370400440532013000'
       const text = ['To <IBA', 'N_1>.']
-      rig.upstream.answer(stream ? { frames: streamOf.chat({ text }) } : { body: wholeOf.chat({ text }) })
+      rig.upstream.answer(answerOf('chat', { text }, stream))
       const answer = await rig.ask('chat', 'chat', { text: `Mine is ${iban}.`, stream })
-      expect(String(rig.upstream.requests.at(-1)?.body)).to.contain('Mine is <IBAN_1>.')
+      expect(rig.asked()).to.contain('Mine is <IBAN_1>.')
       expect(answer.text).to.equal(`To ${iban}.`)
     })
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import type { Pipelines } from '../support/pipelines.ts'
-import { Rig, streamOf, wholeOf } from './rig.ts'
+import { Rig, answerOf, wholeOf } from './rig.ts'
 
 const base = { kind: 'words', words: ['bad'], side: ['output'], default: false, message: 'No.' }
 
@@ -29,16 +29,15 @@ describe('guards: further tries', () => {
   const by = (name: string) => ({ 'x-gateway-guards': name })
 
   for (const stream of [false, true]) {
-    const chat = (text: string) =>
-      stream ? { frames: streamOf.chat({ text: [text] }) } : { body: wholeOf.chat({ text: [text] }) }
-    const messages = (text: string) =>
-      stream ? { frames: streamOf.messages({ text: [text] }) } : { body: wholeOf.messages({ text: [text] }) }
+    const chat = (text: string) => answerOf('chat', { text: [text] }, stream)
+    const messages = (text: string) => answerOf('messages', { text: [text] }, stream)
     const how = stream ? 'a stream' : 'a whole answer'
 
     it(`ask the same model again for ${how}, and tell it why`, async () => {
       const before = rig.upstream.requests.length
       rig.upstream.answer(chat('so bad'), chat('so kind'))
-      const { text, headers } = await rig.ask('chat', 'first', { stream, headers: by('again') })
+      const answer = await rig.ask('chat', 'first', { stream, headers: by('again') })
+      const { text, headers } = answer
       expect(text).to.equal('so kind')
       expect(headers.get('x-gateway-guards')).to.equal('again=retried')
       const asked = rig.upstream.requests
@@ -46,7 +45,7 @@ describe('guards: further tries', () => {
         .map(({ body }) => JSON.parse(String(body)) as { model: string; messages: object[] })
       expect(asked.map(({ model }) => model)).to.deep.equal(['one', 'one'])
       expect(asked[1]?.messages.at(-1)).to.deep.include({ role: 'user', content: 'Be kind.' })
-      const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+      const row = await rig.rowOf(answer)
       expect([row.attempts, row.input_tokens, row.output_tokens]).to.deep.equal([2, 18, 8])
     })
 
@@ -137,9 +136,7 @@ for (const [name, { retries, edit, asked }] of Object.entries(bounds))
     for (const [number, guard] of ['again', 'other'].entries())
       for (const stream of [false, true])
         it(`end as denied, and bill every try: ${guard}${stream ? ', in a stream' : ''}`, async () => {
-          rig.upstream.answer(
-            stream ? { frames: streamOf.chat({ text: ['so bad'] }) } : { body: wholeOf.chat({ text: ['so bad'] }) },
-          )
+          rig.upstream.answer(answerOf('chat', { text: ['so bad'] }, stream))
           const before = rig.upstream.requests.length
           const { status, text, body, headers } = await rig.ask('chat', 'first', {
             stream,
@@ -150,7 +147,7 @@ for (const [name, { retries, edit, asked }] of Object.entries(bounds))
           expect(body).to.contain('content_filter')
           const count = rig.upstream.requests.length - before
           expect(count).to.equal(asked[number])
-          const row = await rig.gateway.row(({ id }) => id === headers.get('x-request-id'))
+          const row = await rig.rowOf({ headers })
           expect([row.attempts, row.input_tokens, row.output_tokens]).to.deep.equal([count, 9 * count, 4 * count])
           expect(row.cost_micros).to.equal(17 * count)
           expect(row.guarded).to.equal('denied')

@@ -1,12 +1,9 @@
 import { expect } from 'chai'
-import type { JsonObject } from '../../engine/index.ts'
-import { leaks } from './corpus.ts'
-import { Rig, askOf, protocols } from './rig.ts'
-import type { Protocol } from './rig.ts'
-import { refusingStream, streamOfTurn, wholeOfTurn } from './turns.ts'
+import { apiKey as key, leaks } from './corpus.ts'
+import { Rig, askOf, lanes, protocols } from './rig.ts'
+import { answerOfTurn, refusingStream, streamOfTurn } from './turns.ts'
 import type { Turn } from './turns.ts'
 
-const key = 'sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4'
 const base = { kind: 'secrets', entities: ['api_key'], side: ['output', 'tool_calls'], default: false, message: 'No.' }
 const guards = [
   { ...base, name: 'mask', action: 'mask' },
@@ -26,9 +23,6 @@ async function readUntil(response: Response, words: readonly string[]): Promise<
   }
   return body
 }
-
-/** The upstreams that a client is served by: of its own protocol, and of another. */
-const lanes = (client: Protocol): readonly Protocol[] => [client, client === 'chat' ? 'messages' : 'chat']
 
 const between: Readonly<Record<string, Turn>> = {
   'the next text': [],
@@ -51,7 +45,7 @@ describe('guards: a value that goes on in the next part', () => {
               ...middle,
               { text: [rest, ', and so on.'] },
             ]
-            const answer = stream ? { frames: streamOfTurn[model](turn) } : { body: wholeOfTurn[model](turn) }
+            const answer = answerOfTurn(model, turn, stream)
             for (const guard of ['mask', 'deny']) {
               rig.upstream.answer(answer)
               const { status, body, text } = await rig.ask(client, model, {
@@ -105,11 +99,10 @@ describe('guards: a value that goes on in the next part', () => {
   it('is seen in shadow, once', async () => {
     const turn: Turn = [{ text: ['The key is ', key.slice(0, 10)] }, { text: [key.slice(10), ', and so on.'] }]
     for (const stream of [true, false]) {
-      rig.upstream.answer(stream ? { frames: streamOfTurn.messages(turn) } : { body: wholeOfTurn.messages(turn) })
+      rig.upstream.answer(answerOfTurn('messages', turn, stream))
       const answer = await rig.ask('messages', 'messages', { stream, headers: { 'x-gateway-guards': 'seen' } })
-      const row = await rig.gateway.row(({ id }) => id === answer.headers.get('x-request-id'))
-      const { guards: told } = JSON.parse(row.metadata) as { guards: readonly JsonObject[] }
-      expect(told[0]).to.include({ name: 'seen', side: 'output', outcome: 'denied', hits: 1 })
+      const [told] = await rig.verdictsOf(answer)
+      expect(told).to.include({ name: 'seen', side: 'output', outcome: 'denied', hits: 1 })
     }
   })
 
@@ -124,7 +117,7 @@ describe('guards: a value that goes on in the next part', () => {
       ]
       for (const model of lanes('chat'))
         for (const stream of [true, false]) {
-          rig.upstream.answer(stream ? { frames: streamOfTurn[model](turn) } : { body: wholeOfTurn[model](turn) })
+          rig.upstream.answer(answerOfTurn(model, turn, stream))
           const { body, text: given } = await rig.ask('chat', model, {
             stream,
             headers: { 'x-gateway-guards': 'keys' },

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../engine/index.ts'
 import type { Script } from '../support/upstream.ts'
+import { blockOf, chatChunk, chatDone, frame, geminiChunk, messageOf, responseUsage, typed } from './frames.ts'
+import type { Frame } from './frames.ts'
 import type { Protocol } from './rig.ts'
-
-type Frame = Exclude<Exclude<Script['frames'], undefined>[number], string>
 
 /** What an upstream says, one after the other. Pieces of one entry are those of one part. */
 export type Turn = readonly (
@@ -18,56 +18,30 @@ export function refusingStream(before: readonly string[], refusal: string, after
   return [begin as Frame, ...rest.slice(0, before.length), middle, ...rest.slice(before.length)]
 }
 
-const frame = (data: JsonObject): Frame => ({ data: JSON.stringify(data) })
-const typed = (data: JsonObject & { readonly type: string }): Frame => ({
-  event: data.type,
-  data: JSON.stringify(data),
-})
-
 /** A streamed answer of several parts in each protocol. */
 export const streamOfTurn: Readonly<Record<Protocol, (turn: Turn) => readonly Frame[]>> = {
   chat(turn) {
-    const chunk = (delta: JsonObject, finish: string | null = null) =>
-      frame({
-        id: 'c',
-        object: 'chat.completion.chunk',
-        created: 1,
-        model: 'm',
-        choices: [{ index: 0, delta, finish_reason: finish }],
-      })
     let calls = 0
     return [
-      chunk({ role: 'assistant', content: '' }),
+      chatChunk({ role: 'assistant', content: '' }),
       ...turn.flatMap((one) => {
-        if ('text' in one) return one.text.map((content) => chunk({ content }))
-        if ('reasoning' in one) return one.reasoning.map((piece) => chunk({ reasoning_content: piece }))
+        if ('text' in one) return one.text.map((content) => chatChunk({ content }))
+        if ('reasoning' in one) return one.reasoning.map((piece) => chatChunk({ reasoning_content: piece }))
         const call = {
           index: calls++,
           id: `call_${calls}`,
           type: 'function',
           function: { name: 'send', arguments: one.call },
         }
-        return [chunk({ tool_calls: [call] })]
+        return [chatChunk({ tool_calls: [call] })]
       }),
-      chunk({}, calls > 0 ? 'tool_calls' : 'stop'),
-      { data: '[DONE]' },
+      chatChunk({}, { finish_reason: calls > 0 ? 'tool_calls' : 'stop' }),
+      chatDone,
     ]
   },
   messages(turn) {
-    const usage = { input_tokens: 9, output_tokens: 1 }
-    const message = {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'm',
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage,
-    }
-    return [
-      typed({ type: 'message_start', message }),
-      ...turn.flatMap((one, index) => {
+    return messageOf(
+      turn.flatMap((one, index) => {
         const block =
           'text' in one
             ? { type: 'text', text: '' }
@@ -80,19 +54,9 @@ export const streamOfTurn: Readonly<Record<Protocol, (turn: Turn) => readonly Fr
             : 'reasoning' in one
               ? one.reasoning.map((thinking) => ({ type: 'thinking_delta', thinking }))
               : [{ type: 'input_json_delta', partial_json: one.call }]
-        return [
-          typed({ type: 'content_block_start', index, content_block: block }),
-          ...deltas.map((delta) => typed({ type: 'content_block_delta', index, delta })),
-          typed({ type: 'content_block_stop', index }),
-        ]
+        return blockOf(index, block, deltas)
       }),
-      typed({
-        type: 'message_delta',
-        delta: { stop_reason: 'end_turn', stop_sequence: null },
-        usage: { output_tokens: 4 },
-      }),
-      typed({ type: 'message_stop' }),
-    ]
+    )
   },
   responses(turn) {
     const response = { id: 'resp_1', object: 'response', created_at: 1, status: 'in_progress', model: 'm', output: [] }
@@ -122,33 +86,23 @@ export const streamOfTurn: Readonly<Record<Protocol, (turn: Turn) => readonly Fr
         typed({ type: 'response.output_item.done', output_index, item }),
       ]
     })
-    const usage = {
-      input_tokens: 9,
-      input_tokens_details: { cached_tokens: 0 },
-      output_tokens: 4,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: 13,
-    }
     return [
       typed({ type: 'response.created', response }),
       ...frames,
-      typed({ type: 'response.completed', response: { ...response, status: 'completed', output: items, usage } }),
+      typed({
+        type: 'response.completed',
+        response: { ...response, status: 'completed', output: items, usage: responseUsage },
+      }),
     ]
   },
   gemini(turn) {
-    const chunk = (parts: readonly JsonObject[], more: JsonObject = {}) =>
-      frame({
-        candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
-        modelVersion: 'm',
-        responseId: 'r',
-      })
     return [
       ...turn.flatMap((one) => {
-        if ('text' in one) return one.text.map((text) => chunk([{ text }]))
-        if ('reasoning' in one) return one.reasoning.map((text) => chunk([{ text, thought: true }]))
-        return [chunk([{ functionCall: { name: 'send', args: JSON.parse(one.call) as JsonObject } }])]
+        if ('text' in one) return one.text.map((text) => geminiChunk([{ text }]))
+        if ('reasoning' in one) return one.reasoning.map((text) => geminiChunk([{ text, thought: true }]))
+        return [geminiChunk([{ functionCall: { name: 'send', args: JSON.parse(one.call) as JsonObject } }])]
       }),
-      chunk([{ text: '' }], { finishReason: 'STOP' }),
+      geminiChunk([{ text: '' }], { finishReason: 'STOP' }),
     ]
   },
 }
@@ -219,7 +173,7 @@ export const wholeOfTurn: Readonly<Record<Protocol, (turn: Turn) => JsonObject>>
     }
   },
   responses(turn) {
-    const { response } = JSON.parse(streamOfTurn.responses(turn).at(-1)?.data as string) as {
+    const { response } = JSON.parse(streamOfTurn.responses(turn).at(-1)?.data ?? '') as {
       readonly response: JsonObject
     }
     return response
@@ -238,4 +192,9 @@ export const wholeOfTurn: Readonly<Record<Protocol, (turn: Turn) => JsonObject>>
       responseId: 'r',
     }
   },
+}
+
+/** An answer of several parts, streamed or whole. */
+export function answerOfTurn(protocol: Protocol, turn: Turn, stream: boolean): Script {
+  return stream ? { frames: streamOfTurn[protocol](turn) } : { body: wholeOfTurn[protocol](turn) }
 }

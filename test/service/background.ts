@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context } from 'mocha'
 import OpenAI from 'openai'
 import type { Response as Answer } from 'openai/resources/responses/responses'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway, GatewaySettings } from '../support/gateway.ts'
+import { redis } from '../support/services.ts'
+import type { Service } from '../support/services.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 
 /** The kinds of upstream that can answer a response, each the name of a model, too. */
@@ -20,6 +24,29 @@ export function startBackground(
     ...(url === undefined ? {} : { key_value: { url } }),
     ...more,
   })
+}
+
+/** Such a gateway with a Redis, for the tests of the calling `describe`, which are skipped where there is none. */
+export class BackgroundRig {
+  upstream!: ScriptedUpstream
+  gateway!: RunningGateway
+
+  constructor(settings: Partial<GatewaySettings> = {}) {
+    let service: Service | undefined
+    const open = async (context: Context) => {
+      service = await redis(context)
+      this.upstream = await scriptedUpstream()
+      this.gateway = await startBackground(this.upstream, service.url, settings)
+    }
+    before(function () {
+      return open(this)
+    })
+    after(async () => {
+      await this.gateway?.close()
+      await this.upstream?.close()
+      await service?.stop()
+    })
+  }
 }
 
 /** Providers and models of every kind, in the words of the configuration file. */
