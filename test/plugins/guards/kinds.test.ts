@@ -49,17 +49,6 @@ const everySecret = { entities: ['api_key', 'private_key', 'jwt', 'aws', 'github
 
 describe('plugins/guards: words', () => {
   const given = { words: ['straße', 'Ann Lee', 'ab', 'b c'], case: false, whole: true }
-  it('a schema with a pattern that JavaScript takes minutes for is judged at once, and patterns are told apart', () => {
-    const evil = { schema: { type: 'string', pattern: '^(a+)+$' } }
-    const started = performance.now()
-    expect(find(schema, evil, judgedOf([`"${'a'.repeat(64)}!"`])).hit).to.equal(true)
-    expect(performance.now() - started).to.be.below(5_000)
-    expect(find(schema, evil, judgedOf(['"aaa"'])).hit).to.equal(false)
-    const two = { schema: { properties: { a: { pattern: '^x$' }, b: { pattern: '^y$' } } } }
-    expect(find(schema, two, judgedOf(['{"a":"x","b":"y"}'])).hit).to.equal(false)
-    expect(find(schema, two, judgedOf(['{"a":"x","b":"x"}'])).hit).to.equal(true)
-  })
-
   it('find words and phrases, whatever their case, width and form', () => {
     expect(foundIn(words, given, 'Ann lee met ANN LEE')).to.deep.equal(['Ann lee', 'ANN LEE'])
     expect(foundIn(words, given, 'Die STRASSE, die Straße')).to.deep.equal(['Straße'])
@@ -102,15 +91,17 @@ describe('plugins/guards: words', () => {
   it('know their longest match', () => {
     expect(words.longest?.({ words: ['abc'], case: false, whole: true })).to.equal(11)
   })
-  it('take less than 5 ms for 5,000 words and 8 KiB', function () {
-    this.retries(3)
+  it('take less than 5 ms for 5,000 words and 8 KiB', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => `word${index * 7919}x`)
     const judge = words.build({ words: many, case: false, whole: true }, {} as never) as Judge
     const judged = judgedOf(['Lorem ipsum dolor sit amet '.repeat(304)])
-    void judge(judged, scope)
-    const started = performance.now()
-    for (let turn = 0; turn < 5; turn++) void judge(judged, scope)
-    expect((performance.now() - started) / 5).to.be.below(5)
+    const took = Array.from({ length: 20 }, () => {
+      const began = process.threadCpuUsage()
+      void judge(judged, scope)
+      return process.threadCpuUsage(began).user
+    })
+    // The time of this thread alone, once the code is compiled.
+    expect(Math.min(...took)).to.be.below(5_000)
   })
 })
 
@@ -317,6 +308,16 @@ describe('plugins/guards: schemas and lengths', () => {
     expect(find(schema, { schema: form, tool: 'f' }, call('{"a":1}')).hit).to.equal(false)
     expect(find(schema, { schema: form, tool: 'f' }, call('{}')).hit).to.equal(true)
     expect(find(schema, { schema: form, tool: 'g' }, call('{}')).hit).to.equal(false)
+  })
+  it('judge at once by a pattern that JavaScript takes minutes for, and tell patterns apart', () => {
+    const evil = { schema: { type: 'string', pattern: '^(a+)+$' } }
+    const started = performance.now()
+    expect(find(schema, evil, judgedOf([`"${'a'.repeat(64)}!"`])).hit).to.equal(true)
+    expect(performance.now() - started).to.be.below(5_000)
+    expect(find(schema, evil, judgedOf(['"aaa"'])).hit).to.equal(false)
+    const two = { schema: { properties: { a: { pattern: '^x$' }, b: { pattern: '^y$' } } } }
+    expect(find(schema, two, judgedOf(['{"a":"x","b":"y"}'])).hit).to.equal(false)
+    expect(find(schema, two, judgedOf(['{"a":"x","b":"x"}'])).hit).to.equal(true)
   })
   it('find what is too long', () => {
     const services = { tokens: { ofBytes: (bytes: number) => Math.ceil(bytes / 4) } }

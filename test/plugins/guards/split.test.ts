@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Rule } from '../../../plugins/guards/rule.ts'
+import type { Rule } from '../../../plugins/guards/rule.ts'
 import pii from '../../../plugins/guards/pii.ts'
 import regex from '../../../plugins/guards/regex.ts'
 import secretsKind from '../../../plugins/guards/secrets.ts'
@@ -108,21 +108,14 @@ describe('plugins/guards: values that are cut over events', () => {
   })
 
   it('are denied whichever of several comes first, by each kind', () => {
-    const record = { name: 'guard', kind: 'regex', enabled: true, side: ['output'], roles: ['user'], scope: 'all' }
-    const more = { reasoning: true, action: 'deny', mask: 'redact', shadow: false, sample: 1, timeout: '2s' }
-    const window = { characters: 1_024, time: '500ms', overlap: 256 }
-    const rest = { window, message: '', times: 1, feedback: '', default: true, allow_private: false }
-    const parts = { bounds: undefined, services: () => ({}) }
-    const patterns = { patterns: ['secret-\\d{4}'], flags: 'is', longest: 256 }
-    const one = new Rule({ ...record, ...more, ...rest, ...patterns } as never, { ...parts, kind: regex })
+    const one = ruleWith(regex, { patterns: ['secret-\\d{4}'], flags: 'is', longest: 256 }, 'deny')
     const text = 'The number is secret-1234 and nothing else.'
     for (let at = 0; at <= text.length; at++) {
       const out = given(one, [text.slice(0, at), text.slice(at)], 'text')
       expect(out, String(at)).to.satisfy((some: string) => text.startsWith(some) || some.startsWith('The content'))
       expect(out).not.to.contain('secret-1')
     }
-    const entities = ['email', 'phone']
-    const both = new Rule({ ...record, ...more, ...rest, kind: 'pii', entities } as never, { ...parts, kind: pii })
+    const both = ruleWith(pii, { entities: ['email', 'phone'] }, 'deny')
     const long = `Call +4930123456789 please. ${'x '.repeat(112)}ann@example.com`
     for (let at = 0; at <= long.length; at++)
       expect(given(both, [long.slice(0, at), long.slice(at)], 'text'), String(at)).not.to.contain('+4930')
