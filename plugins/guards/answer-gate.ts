@@ -18,7 +18,7 @@ import { askedOf } from './requests.ts'
 import type { Around } from './requests.ts'
 import { released } from './release.ts'
 import type { Judgement, Rule } from './rule.ts'
-import { Segments, change, endsItem, inCall, isOf, partBefore, placeOf, textsOfCall } from './segments.ts'
+import { Segments, callsOf, change, endsItem, inCall, isOf, partBefore, placeOf, textsOfCall } from './segments.ts'
 import type { PlacedEvent, Segment } from './segments.ts'
 import { beginningsOf, isOpen, joinedParts, ownSpans, ownText, startsOf, ungiven } from './windows.ts'
 import type { PartSpan, Window, WindowText } from './windows.ts'
@@ -111,9 +111,7 @@ export class AnswerGate implements Gate {
     const isWhole = held.final && this.#windows === 0
     return {
       texts,
-      tool_calls: segments.flatMap(({ call, text }) =>
-        call ? [{ id: call.id, name: call.name, arguments: text }] : [],
-      ),
+      tool_calls: callsOf(segments),
       tools: [],
       side: 'output',
       final: held.final,
@@ -210,9 +208,7 @@ export class AnswerGate implements Gate {
     const segments = [...window.segments, ...window.waiting]
     const cut = segments.find((one) => ends?.has(one))
     if (!this.#isKnown || this.#rule.stream === 'full' || !this.#request.stream || !ends || !cut) return []
-    // Nothing of the parts before it is found in what follows.
-    for (let one = partBefore(cut); one; one = partBefore(one))
-      this.#untils.set(one, one.before.length + one.text.length)
+    this.#giveBefore(cut)
     const outputs = new Map<Segment, string>(segments.map((one) => [one, '']))
     for (const segment of segments.slice(0, segments.indexOf(cut)))
       if (window.segments.includes(segment))
@@ -270,6 +266,12 @@ export class AnswerGate implements Gate {
     return code >= 0xd8_00 && code <= 0xdb_ff && until < text.length ? until - 1 : until
   }
 
+  /** What stands before a place that was found is given with it: nothing goes on from there. */
+  #giveBefore(segment: Segment | undefined): void {
+    for (let one = partBefore(segment); one; one = partBefore(one))
+      this.#untils.set(one, one.before.length + one.text.length)
+  }
+
   #pass(window: Window): Verdict {
     return this.#given(window, new Map(), undefined)
   }
@@ -293,9 +295,7 @@ export class AnswerGate implements Gate {
         const isBegun = joint?.isBegun === true
         for (const [number, place] of places.entries()) masks.set(place, number === 0 && !isBegun ? mask : '')
         if (segment && span.end === text.length) segment.endsMasked = true
-        // What stands before a mask is given with it.
-        for (let one = partBefore(segment); one; one = partBefore(one))
-          this.#untils.set(one, one.before.length + one.text.length)
+        this.#giveBefore(segment)
       }
     return this.#given(window, masks, others)
   }

@@ -13,8 +13,9 @@ import { AnswerGate, unrepeatedIn } from './answer-gate.ts'
 import { asidesIn } from './asides.ts'
 import { askedOf, watchedOutcome } from './requests.ts'
 import type { Around } from './requests.ts'
+import { masksFirst } from './rule.ts'
 import type { Rule } from './rule.ts'
-import { Segments, placeOf } from './segments.ts'
+import { Segments, callsOf, placeOf } from './segments.ts'
 import type { Segment } from './segments.ts'
 import type { TokenTable } from './token-table.ts'
 
@@ -28,11 +29,10 @@ export function guardAnswer(
   // Other operations answer no text.
   if (given.operation !== 'generate') return given
   let answer = given
-  const others = rules.filter((rule) => !rule.masks)
   const { stream: streams } = request
-  const beside = others.filter((rule) => !watches(rule, streams) && (!streams || rule.stream === 'full'))
-  const ordered = [...rules.filter((rule) => rule.masks), ...others.filter((rule) => !beside.includes(rule))]
-  for (const rule of ordered) {
+  const isBeside = (rule: Rule) => !rule.masks && !watches(rule, streams) && (!streams || rule.stream === 'full')
+  const beside = rules.filter(isBeside)
+  for (const rule of masksFirst(rules.filter((rule) => !isBeside(rule)))) {
     if (watches(rule, streams)) answer = watched(rule, answer, request, around)
     else answer = answer.gate(() => new AnswerGate(rule, request, around), optionsOf(rule))
   }
@@ -131,7 +131,7 @@ function judgeAfter(
   const { exchange, host, scope, principal } = around
   const judged: Judged = {
     texts: texts.map(({ at, text }) => ({ at, role: 'assistant', text, from: 0 })),
-    tool_calls: segments.flatMap(({ call, text }) => (call ? [{ id: call.id, name: call.name, arguments: text }] : [])),
+    tool_calls: callsOf(segments),
     tools: [],
     side: 'output',
     final: true,

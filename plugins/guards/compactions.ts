@@ -4,6 +4,7 @@ import type { Envelope, Json, JsonObject, Judged, UpstreamAnswer } from '../../e
 import { masked } from './masking.ts'
 import { askedOf, watchedOutcome } from './requests.ts'
 import type { Around } from './requests.ts'
+import { masksFirst } from './rule.ts'
 import type { Judgement, Rule } from './rule.ts'
 import { textsIn, withTexts } from './texts.ts'
 import type { RequestText } from './texts.ts'
@@ -27,9 +28,8 @@ export async function guardCompaction(
   const sent = new Set(textsIn(request.body, request.protocol).map(({ text }) => text))
   const { body } = answer
   let output: Json = body['output'] ?? null
-  const ordered = [...rules.filter((rule) => rule.masks), ...rules.filter((rule) => !rule.masks)]
   try {
-    for (const rule of ordered) output = await judgedOutput(rule, output, { sent, request, around })
+    for (const rule of masksFirst(rules)) output = await judgedOutput(rule, output, { sent, request, around })
   } catch (error) {
     used(body)
     throw error

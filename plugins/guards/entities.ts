@@ -9,8 +9,9 @@ const module = moduleBeside('search', import.meta.url)
 const atOnce = 1_000_000
 
 /** A kind that looks for some of its entities; all of them, unless it says which. */
-export function guardOf(kind: SearchInput['kind'], summary: string, entities: readonly string[]) {
+export function guardOf(kind: SearchInput['kind'], summary: string) {
   const finders: Readonly<Record<string, { readonly longest: number }>> = searched[kind].finders
+  const entities: readonly string[] = Object.keys(finders)
   return defineGuard({
     name: kind,
     summary,

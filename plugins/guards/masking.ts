@@ -62,7 +62,7 @@ export function allOf(texts: readonly { readonly text: string; readonly from?: n
 }
 
 /** A text with others in place of its spans; of spans that overlap, the first counts, to the end of the last. */
-export function withMasks(text: string, spans: readonly Span[], mask: (span: Span, value: string) => string): string {
+function withMasks(text: string, spans: readonly Span[], mask: (span: Span, value: string) => string): string {
   let given = ''
   let at = 0
   for (const span of joined(spans)) {

@@ -3,6 +3,7 @@ import { apart } from './runs.ts'
 import type { Place } from './runs.ts'
 import { compiled } from './pattern.ts'
 import type { NamedPattern } from './pattern.ts'
+import { Recent } from './recent.ts'
 
 /** Texts to search, and patterns. */
 export interface MatchInput {
@@ -23,9 +24,8 @@ export interface MatchOutput {
   readonly places: readonly MatchPlace[]
 }
 
-/** Compiled patterns of a thread. Each costs kilobytes, so only those that were used last are kept. */
-const cache = new Map<string, RE2JS>()
-const kept = 256
+/** Compiled patterns of a thread. Each costs kilobytes. */
+const machines = new Recent<RE2JS>(256)
 
 /** Finds the places of patterns in texts. It runs in the worker pool where a search takes long, otherwise at once. */
 export default function match({ patterns, flags, texts, places }: MatchInput): MatchOutput {
@@ -33,7 +33,7 @@ export default function match({ patterns, flags, texts, places }: MatchInput): M
   for (const [text, body] of texts.entries()) {
     const own: Place[] = []
     for (const { name = '', pattern } of patterns) {
-      const machine = machineOf(pattern, flags)
+      const machine = machines.of(`${flags}/${pattern}`, () => compiled(pattern, flags))
       // Whether there is a match takes a tenth of the time that finding it takes.
       if (!machine.test(body)) continue
       // Where in the text does not matter then.
@@ -54,14 +54,4 @@ function placesOf(machine: RE2JS, text: string, entity: string): Place[] {
     if (end > start) found.push({ start, end, entity })
   }
   return found
-}
-
-function machineOf(pattern: string, flags: string): RE2JS {
-  const key = `${flags}/${pattern}`
-  const machine = cache.get(key) ?? compiled(pattern, flags)
-  cache.delete(key)
-  cache.set(key, machine)
-  const [oldest = key] = cache.keys()
-  if (cache.size > kept) cache.delete(oldest)
-  return machine
 }

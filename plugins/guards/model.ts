@@ -1,6 +1,7 @@
 import { defineGuard } from '../../engine/index.ts'
 import type { Found, Host, Json, JsonObject, Judged, JudgeScope } from '../../engine/index.ts'
 import { asking, isObject, parsedJson, readUnambiguous, replyJson } from '../../engine/kit.ts'
+import { allOf } from './masking.ts'
 
 /** The pipelines that ask a model, by the protocol of the question. */
 export const askingPipelines = { decisions: 'guard-decision', chat: 'guard-chat' } as const
@@ -52,7 +53,7 @@ export default defineGuard({
 })
 
 function wholly({ texts }: Judged, hit: boolean): Pick<Found, 'spans'> {
-  return hit ? { spans: texts.map(({ text, from }, index) => ({ text: index, start: from, end: text.length })) } : {}
+  return hit ? { spans: allOf(texts) } : {}
 }
 
 interface Around {

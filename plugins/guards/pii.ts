@@ -4,5 +4,4 @@ import { guardOf } from './entities.ts'
 export default guardOf(
   'pii',
   'Finds addresses of e-mail, numbers of telephones, accounts and cards, IP addresses, US social security numbers.',
-  ['email', 'phone', 'iban', 'credit_card', 'ip', 'us_ssn'],
 )

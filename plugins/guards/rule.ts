@@ -21,6 +21,11 @@ export interface RuleParts {
   readonly services: () => Readonly<Record<string, unknown>>
 }
 
+/** Rules in the order in which they judge an answer: what a mask hides, the others do not see. */
+export function masksFirst(rules: readonly Rule[]): readonly Rule[] {
+  return [...rules.filter((rule) => rule.masks), ...rules.filter((rule) => !rule.masks)]
+}
+
 /** A guard of a configuration, ready to judge. */
 export class Rule {
   readonly record: GuardRecord

@@ -4,5 +4,4 @@ import { guardOf } from './entities.ts'
 export default guardOf(
   'secrets',
   'Finds keys of APIs, private keys and tokens: by the marks of their vendors, or by the word beside them.',
-  ['api_key', 'private_key', 'jwt', 'aws', 'github', 'slack'],
 )

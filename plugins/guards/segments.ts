@@ -1,4 +1,4 @@
-import type { GenerateEvent, Item, Json, JsonObject } from '../../engine/index.ts'
+import type { GenerateEvent, Item, Json, JsonObject, Judged } from '../../engine/index.ts'
 import { withTexts } from './texts.ts'
 
 export type PartKind = 'text' | 'refusal' | 'reasoning' | 'call'
@@ -267,6 +267,11 @@ export function change(segment: Segment): void {
 
 export function endsItem(event: GenerateEvent, index: number): boolean {
   return event.type === 'item-end' && event.index === index
+}
+
+/** The calls among texts, as guards are told. */
+export function callsOf(segments: readonly Segment[]): Judged['tool_calls'] {
+  return segments.flatMap(({ call, text }) => (call ? [{ id: call.id, name: call.name, arguments: text }] : []))
 }
 
 /** The texts in the input of a call: those of its JSON, or all of it. */

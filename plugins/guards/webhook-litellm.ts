@@ -1,6 +1,6 @@
 import type { Host, Judge, Json, JsonObject, Judged } from '../../engine/index.ts'
 import { isObject, jsonService } from '../../engine/kit.ts'
-import { wholeTexts } from './webhook-sluice.ts'
+import { allOf } from './masking.ts'
 import type { WebhookConfig } from './webhook-sluice.ts'
 
 const path = '/beta/litellm_basic_guardrail_api'
@@ -17,7 +17,7 @@ export function litellm({ url, headers, params }: WebhookConfig, host: Host): Ju
     const { action, blocked_reason: reason, texts, images, tools } = said
     const told = typeof reason === 'string' && reason !== '' ? { reason: reason.slice(0, 256) } : {}
     if (action === 'NONE') return { hit: false, ...told }
-    if (action === 'BLOCKED') return { hit: true, spans: wholeTexts(judged), ...told }
+    if (action === 'BLOCKED') return { hit: true, spans: allOf(judged.texts), ...told }
     if (action !== 'GUARDRAIL_INTERVENED') throw new Error('its answer has no "action" that is known')
     if (!Array.isArray(texts) || texts.length !== judged.texts.length || !texts.every((one) => typeof one === 'string'))
       throw new Error('it has not answered for each text')

@@ -1,7 +1,7 @@
 import type { Host, Judge, Json, JsonObject, Judged } from '../../engine/index.ts'
 import { isObject, jsonService } from '../../engine/kit.ts'
 import { textsIn } from './texts.ts'
-import { wholeTexts } from './webhook-sluice.ts'
+import { allOf } from './masking.ts'
 import type { WebhookConfig } from './webhook-sluice.ts'
 
 const types: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ export function portkey({ url, headers, action }: WebhookConfig, host: Host): Ju
     const texts = action === 'mask' && isObject(changed) ? changesIn(changed, judged) : undefined
     // A refusal without other texts is one of all of them.
     if (texts && (verdict || texts.length > 0)) return { hit: texts.length > 0, texts }
-    return verdict ? { hit: false } : { hit: true, spans: wholeTexts(judged) }
+    return verdict ? { hit: false } : { hit: true, spans: allOf(judged.texts) }
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import type { Found, Host, Judge, JsonObject, Judged, Span } from '../../engine/index.ts'
+import type { Found, Host, Judge, JsonObject, Judged } from '../../engine/index.ts'
 import { isObject, jsonService } from '../../engine/kit.ts'
+import { allOf } from './masking.ts'
 
 /** What a webhook is opened with. */
 export interface WebhookConfig {
@@ -73,8 +74,8 @@ function foundIn(said: JsonObject, judged: Judged): Found {
     ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 1_024) } : {}),
   }
   if (action === 'pass') return { hit: false, ...told }
-  if (action === 'flag') return { hit: true, action, spans: wholeTexts(judged), ...told }
-  if (action === 'deny') return { hit: true, spans: wholeTexts(judged), ...told }
+  if (action === 'flag') return { hit: true, action, spans: allOf(judged.texts), ...told }
+  if (action === 'deny') return { hit: true, spans: allOf(judged.texts), ...told }
   const places = new Map(placesOf(judged).map((at, index) => [at, index]))
   if (!Array.isArray(said['texts'])) throw new Error('it masks without "texts"')
   const texts = said['texts'].map((one: unknown) => {
@@ -95,9 +96,4 @@ function placesOf({ texts }: Judged): readonly string[] {
     taken.add(place)
     return place
   })
-}
-
-/** All texts as places: of a service that only says that something is there. */
-export function wholeTexts({ texts }: Judged): readonly Span[] {
-  return texts.map(({ text, from }, index) => ({ text: index, start: from, end: text.length }))
 }

@@ -1,5 +1,6 @@
 import type { Span } from '../../engine/index.ts'
 import { Automaton } from './automaton.ts'
+import { Recent } from './recent.ts'
 
 /** Texts to search, and words. */
 export interface WordsInput {
@@ -16,18 +17,12 @@ export interface WordsOutput {
   readonly spans: readonly Span[]
 }
 
-/** Automata of a thread. Each may take megabytes, so only those that were used last are kept. */
-const cache = new Map<string, Automaton>()
-const kept = 4
+/** Automata of a thread. Each may take megabytes. */
+const automata = new Recent<Automaton>(4)
 
 /** Finds words in texts. It runs in the worker pool where that takes long. */
 export default function wordSearch({ words, cased, ...input }: WordsInput): WordsOutput {
-  const key = JSON.stringify([cased, words])
-  const automaton = cache.get(key) ?? automatonOf(words, cased)
-  cache.delete(key)
-  cache.set(key, automaton)
-  const [oldest = key] = cache.keys()
-  if (cache.size > kept) cache.delete(oldest)
+  const automaton = automata.of(JSON.stringify([cased, words]), () => automatonOf(words, cased))
   return placesOfWords(automaton, { cased, ...input })
 }
 

@@ -132,7 +132,7 @@ function thought(id: string, at: JsonObject, pieces: readonly string[]): readonl
 }
 
 /** A whole answer of the same parts. */
-export const wholeOfTurn: Readonly<Record<Protocol, (turn: Turn) => JsonObject>> = {
+const wholeOfTurn: Readonly<Record<Protocol, (turn: Turn) => JsonObject>> = {
   chat(turn) {
     const all = (name: string) => turn.flatMap((one) => (one as Record<string, readonly string[]>)[name] ?? []).join('')
     const calls = turn.flatMap((one, index) =>
