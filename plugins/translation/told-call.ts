@@ -69,8 +69,9 @@ function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
   return {
     ...asked,
     ...said,
+    // Whoever wants to know reads all of the conversation for it.
     get items() {
-      return (whole ?? request.neutral('generate')).items.length
+      return (whole ?? readable(() => request.neutral('generate')))?.items.length
     },
     tools: asked.tools.length,
     toolChoice: undefined,

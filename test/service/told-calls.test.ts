@@ -205,6 +205,17 @@ describe('what is told of calls', function () {
       expect(calls.map(({ status }) => status).at(-1)).to.equal(200)
     }))
 
+  it('has the parameters of a request that has no neutral form, but not how many items it had', () =>
+    told({}, async (gateway, ear, answer) => {
+      answer([{ body: chatAnswer }])
+      const asked = { ...chat('other'), n: 2, temperature: 0.5 }
+      const response = await gateway.post('/v1/chat/completions', asked)
+      expect(response.status, await response.text()).to.equal(200)
+      const { calls } = await ear.heard()
+      const parameters = calls[0]?.asked?.() ?? {}
+      expect({ ...parameters }).to.include({ choices: 2, temperature: 0.5, items: undefined })
+    }))
+
   it('has no call of what asked nobody', () =>
     told({}, async (gateway, ear) => {
       await (await gateway.post('/v1/chat/completions', chat('nothing'))).text()
