@@ -99,7 +99,7 @@ export class AnswerGate implements Gate {
 
   /** The texts of which something is held, in their order. */
   get #held(): readonly Segment[] {
-    return this.#queue.flatMap(({ segment }) => segment ?? [])
+    return [...new Set(this.#queue.flatMap(({ segment }) => segment ?? []))]
   }
 
   /** Of a match that goes on, nothing is given: it is judged again when it has grown by an eighth, in linear time. */

@@ -140,8 +140,11 @@ export class Segments {
           if (ended) seen.add(ended)
           return { event, segment: ended }
         }
-        case 'annotation':
-          return { event, segment: this.#open.get(event.index) }
+        case 'annotation': {
+          const segment = this.#open.get(event.index)
+          if (segment) seen.add(segment)
+          return { event, segment }
+        }
         case 'seal': {
           // It tells whether the text before it is unchanged, so none of it may wait any more.
           const sealed = this.#end(event.index)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { GenerateEvent } from '../../../engine/index.ts'
+import type { AnyGuard, GenerateEvent, Judged } from '../../../engine/index.ts'
 import words from '../../../plugins/guards/words.ts'
 import { ruleWith, through } from './gate.ts'
 
@@ -87,6 +87,58 @@ describe('plugins/guards: a masked part', () => {
     expectWhole(given)
     expect(textOf(given)).to.equal('This one is [GUARD]. And hello')
     expect(given.map(({ type }) => type)).not.to.include('seal')
+  })
+})
+
+describe('plugins/guards: what stands beside a text that is masked', () => {
+  const url = { type: 'url', url: 'https://example.com/', title: 'A page', start: 6, end: 18 } as const
+  const own = { type: 'opaque', protocol: 'responses', value: { index: 6 } } as const
+  const beside = [url, own].map((annotation): GenerateEvent => ({ type: 'annotation', index: 0, annotation }))
+  const begun = [start, item(0, 'message'), part(0)]
+  const told = (reads: readonly (readonly GenerateEvent[])[], more = {}) => {
+    const given = through(ruleOf('mask', more), reads)
+    expectWhole(given)
+    return given.flatMap((event) => (event.type === 'annotation' ? [event.annotation] : []))
+  }
+
+  for (const [name, reads] of Object.entries({
+    'in the same read': (text: string) => [[...begun, delta(0, text), ...beside, end(0), finish]],
+    'while the text is held': (text: string) => [[...begun, delta(0, text)], beside, [end(0), finish]],
+    'each for itself': (text: string) => [...begun, delta(0, text), ...beside, end(0), finish].map((one) => [one]),
+  }))
+    it(`has no places of the text as it was: ${name}`, () => {
+      expect(told(reads('It is confidential.'))).to.deep.equal([{ ...url, start: 0, end: 0 }])
+      expect(told(reads('It is not what it is.'))).to.deep.equal([url, own])
+    })
+
+  it('follows the text that it is about', () => {
+    const given = through(ruleOf('mask'), [[...begun, delta(0, 'It is open.')], beside, [end(0), finish]])
+    expect(given.map(({ type }) => type).slice(3)).to.deep.equal([
+      'delta',
+      'annotation',
+      'annotation',
+      'item-end',
+      'finish',
+    ])
+  })
+})
+
+describe('plugins/guards: a kind that says only that something is there', () => {
+  it('masks all of the window, and nothing of what the client has', () => {
+    const vague = {
+      ...words,
+      longest: undefined,
+      build: () => (judged: Judged) => ({ hit: judged.texts.some(({ text }) => text.includes('bad')) }),
+    } as unknown as AnyGuard
+    const rule = ruleWith(vague, { window: { characters: 10, time: '500ms', overlap: 4 } }, 'mask')
+    const pieces = ['All is well. ', 'This is bad. ', 'And that is all.']
+    const given = through(rule, [
+      [start, item(0, 'message'), part(0)],
+      ...pieces.map((text) => [delta(0, text)]),
+      [end(0), finish],
+    ])
+    expectWhole(given)
+    expect(textOf(given)).to.equal('All is well. [GUARD]And that is all.')
   })
 })
 
