@@ -318,13 +318,28 @@ describe('guards: services', () => {
       const json = JSON.parse(JSON.stringify((body[part] as JsonObject)['json']).replaceAll('BAD', '***')) as JsonObject
       return { verdict: true, transformedData: { [part]: { json } } }
     })
-    rig.upstream.answer({ body: wholeOf.chat({ text: ['So BAD.'] }) })
-    const { text } = await rig.ask('chat', 'chat', { text: 'Be BAD', headers: by('portkey') })
-    expect(text).to.equal('So ***.')
-    expect(rig.asked()).to.contain('Be ***')
-    const [before] = service.asked as [Asked]
-    expect(before.body).to.deep.include({ requestType: 'chatComplete', eventType: 'beforeRequestHook' })
-    expect(before.body['request']).to.deep.include({ text: 'Be BAD', isStreamingRequest: false, isTransformed: false })
+    const types = {
+      chat: 'chatComplete',
+      gemini: 'chatComplete',
+      messages: 'messages',
+      responses: 'createModelResponse',
+    }
+    for (const client of protocols) {
+      service.asked.splice(0)
+      rig.upstream.answer({ body: wholeOf[client]({ text: ['So BAD.'] }) })
+      const { text } = await rig.ask(client, client, { text: 'Be BAD', headers: by('portkey') })
+      expect(text, client).to.contain('So ***.')
+      expect(rig.asked()).to.contain('Be ***')
+      const [before, after] = service.asked as [Asked, Asked]
+      expect(before.body).to.deep.include({ requestType: types[client], eventType: 'beforeRequestHook' })
+      expect(before.body['request']).to.deep.include({
+        text: 'Be BAD',
+        isStreamingRequest: false,
+        isTransformed: false,
+      })
+      expect(after.body).to.deep.include({ requestType: types[client], eventType: 'afterRequestHook' })
+      expect(after.body['response']).to.deep.include({ text: 'So BAD.', statusCode: 200, isTransformed: false })
+    }
   })
 
   it('of Portkey read the last message whole, and change nothing where the guard does not mask', async () => {

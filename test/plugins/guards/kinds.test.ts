@@ -91,6 +91,21 @@ describe('plugins/guards: words', () => {
   it('know their longest match', () => {
     expect(words.longest?.({ words: ['abc'], case: false, whole: true })).to.equal(11)
   })
+  it('are searched in a thread where the text is long, or where its form makes it as long', () => {
+    let searched = 0
+    const host = { work: () => void searched++ } as unknown as Host
+    const judge = words.build({ words: ['banana'], case: false, whole: true }, host) as Judge
+    for (const [text, times] of [
+      ['plain and ', 20_000],
+      ['ｆｕｌｌ ', 4_000],
+    ] as const) {
+      searched = 0
+      void judge(judgedOf([text.repeat(times)]), scope)
+      expect(searched, text).to.equal(0)
+      void judge(judgedOf([text.repeat(times + 1)]), scope)
+      expect(searched, text).to.equal(1)
+    }
+  })
   it('take less than 5 ms for 5,000 words and 8 KiB', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => `word${index * 7919}x`)
     const judge = words.build({ words: many, case: false, whole: true }, {} as never) as Judge
@@ -326,5 +341,16 @@ describe('plugins/guards: schemas and lengths', () => {
     expect(of({ max_characters: 3 }, 'abcd')).to.deep.equal({ hit: true, category: 'characters' })
     expect(of({ max_tokens: 2 }, 'a'.repeat(9))).to.deep.equal({ hit: true, category: 'tokens' })
     expect(of({ max_tokens: 3 }, 'a'.repeat(9)).hit).to.equal(false)
+    for (const list of ['messages', 'contents', 'input']) {
+      const answer = judgedOf([])
+      const request = {
+        ...answer,
+        side: 'input',
+        request: { ...answer.request, body: { [list]: [{}, {}, {}] } },
+      } as const
+      expect(find(length, { max_messages: 2 }, request)).to.deep.equal({ hit: true, category: 'messages' })
+      expect(find(length, { max_messages: 3 }, request).hit, list).to.equal(false)
+      expect(find(length, { max_messages: 2 }, { ...request, side: 'output' }).hit, list).to.equal(false)
+    }
   })
 })
