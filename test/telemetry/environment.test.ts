@@ -328,27 +328,29 @@ describe("OpenTelemetry's variables", () => {
 
   it('that are not there leave no module of the SDK loaded, and those that are load it', async function () {
     this.timeout(300_000)
-    expect(await loaded({})).to.deep.equal([])
-    const some = await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...quick() })
+    expect(await loaded({})).to.deep.equal({ atStart: [], later: [] })
+    const { atStart: some } = await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...quick() })
     expect(some.some((url) => url.includes('/sdk-trace/'))).to.equal(true)
     expect(some.some((url) => url.includes('/exporter-trace-otlp-http/'))).to.equal(false)
   })
 
   it('have all modules loaded before the gateway listens, so that the first request waits for none', async function () {
     this.timeout(300_000)
-    const all = await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '600000' }, false)
-    expect(all.some((url) => url.includes('/exporter-trace-otlp-proto/'))).to.equal(true)
-    expect(duringFirst).to.deep.equal([])
+    const { atStart, later } = await loaded({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '600000',
+    })
+    expect(atStart.some((url) => url.includes('/exporter-trace-otlp-proto/'))).to.equal(true)
+    expect(later).to.deep.equal([])
   })
 
-  /** The modules of OpenTelemetry that were loaded while the first request was answered. */
-  let duringFirst: readonly string[] = []
-
-  /** The modules of OpenTelemetry that a gateway loads to serve a request and to be scraped. */
-  async function loaded(environment: Environment, awaitsSpans = true): Promise<readonly string[]> {
+  /** The modules of OpenTelemetry that a gateway loads before its first request, and from then on until it has ended. */
+  async function loaded(environment: Environment): Promise<Record<'atStart' | 'later', readonly string[]>> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-modules-'))
     const watcher = `
+      import { subscribe } from 'node:diagnostics_channel'
       import { registerHooks } from 'node:module'
+      subscribe('http.server.request.start', () => process.stderr.write('asked\\n'))
       registerHooks({ load: (url, context, next) => {
         if (url.includes('/@opentelemetry/')) process.stderr.write('loaded ' + url + '\\n')
         return next(url, context)
@@ -378,19 +380,22 @@ describe("OpenTelemetry's variables", () => {
       await serving.until(() => serving.out.some((line) => line.includes('"url"')))
       const { url } = Object.assign({}, ...serving.out.map((line) => JSON.parse(line) as object)) as { url: string }
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' }
-      const atStart = serving.error.length
       const asked = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) })
       expect([asked.status, (await asked.text()) !== '']).to.deep.equal([200, true])
-      duringFirst = serving.error.slice(atStart).filter((line) => line.startsWith('loaded '))
-      const before = serving.error.filter((line) => line.startsWith('loaded '))
       const scraped = await fetch(`${url}/metrics`, { headers })
       expect(await scraped.text()).to.include('sluice_requests_total')
-      if (awaitsSpans && environment['OTEL_EXPORTER_OTLP_ENDPOINT']) await until(() => collector.spans.length > 0)
       serving.signal('SIGTERM')
       await serving.ended
-      const after = serving.error.filter((line) => line.startsWith('loaded ') && !line.includes('/@opentelemetry/api/'))
+      if (environment['OTEL_EXPORTER_OTLP_ENDPOINT']) await until(() => collector.spans.length > 0)
+      const asks = serving.error.indexOf('asked')
+      expect(asks).to.be.at.least(0)
+      const urls = (lines: readonly string[]) => lines.filter((line) => line.startsWith('loaded '))
+      const later = urls(serving.error.slice(asks))
       // prom-client itself loads the API of OpenTelemetry, with the first scrape.
-      return [...new Set([...before, ...after])]
+      return {
+        atStart: urls(serving.error.slice(0, asks)),
+        later: later.filter((url) => !url.includes('/@opentelemetry/api/')),
+      }
     } finally {
       await serving.remove()
       await rm(folder, { recursive: true, force: true })
