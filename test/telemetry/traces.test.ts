@@ -5,7 +5,7 @@ import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { valueIn } from './exposition.ts'
-import { chatAnswer, chatFrames } from '../service/streams.ts'
+import { chatAnswer, chatFrames, messagesFrames } from '../service/streams.ts'
 import { startCollector } from './collector.ts'
 import type { Collector, SeenSpan } from './collector.ts'
 
@@ -13,21 +13,9 @@ const messages = [{ role: 'user', content: 'What is the secret word?' }]
 const client = { trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' }
 /** A stream of messages that ends with an error. */
 const messagesBroken = [
-  {
-    type: 'message_start',
-    message: {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'm',
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: 1, output_tokens: 1 },
-    },
-  },
-  { type: 'error', error: { type: 'weird_error', message: 'No room.' } },
-].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  ...messagesFrames().slice(0, 1),
+  { event: 'error', data: { type: 'error', error: { type: 'weird_error', message: 'No room.' } } },
+]
 const traceparent = (flags = '01') => `00-${client.trace}-${client.span}-${flags}`
 
 describe('traces', () => {
@@ -211,9 +199,7 @@ describe('traces', () => {
 
   it('of an answer that ends with an error tell it, as the metrics do', async () => {
     const [first = ''] = chatFrames('Hel')
-    upstream.answer({
-      frames: [first, `data: ${JSON.stringify({ error: { message: 'No room.', code: 'weird' } })}\n\n`],
-    })
+    upstream.answer({ frames: [first, { data: { error: { message: 'No room.', code: 'weird' } } }] })
     const chat = await of((await ask({ stream: true })).id)
     upstream.answer({ frames: messagesBroken })
     const answer = await gateway.post('/v1/messages', { model: 'claude', max_tokens: 5, messages, stream: true })
