@@ -12,11 +12,13 @@ export interface Pipelines {
   remove(): Promise<void>
 }
 
-export async function copyPipelines(): Promise<Pipelines> {
+/** @param others folders of further ones */
+export async function copyPipelines(...others: readonly string[]): Promise<Pipelines> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-pipelines-'))
-  for (const name of await readdir(shipped))
-    if (name.endsWith('.yaml') && !name.endsWith('.test.yaml'))
-      await writeFile(join(folder, name), await readFile(join(shipped, name)))
+  for (const from of [shipped, ...others])
+    for (const name of await readdir(from))
+      if (name.endsWith('.yaml') && !name.endsWith('.test.yaml'))
+        await writeFile(join(folder, name), await readFile(join(from, name)))
   return {
     folder,
     async edit(file, from, to) {

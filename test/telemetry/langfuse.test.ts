@@ -1,4 +1,3 @@
-import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startGateway } from '../support/gateway.ts'
@@ -172,21 +171,18 @@ describe('Langfuse, of all that an exchange does', () => {
   })
 
   it('knows the trace of every span: of stages, of other rooms, and of what an exchange began', async () => {
-    const seams = join(import.meta.dirname, '..', 'seams', 'judge')
-    const pipelines = await copyPipelines()
-    for (const name of ['acme-jury.yaml', 'acme-judged.yaml'])
-      await copyFile(join(seams, 'pipelines', name), join(pipelines.folder, name))
+    const judge = join(import.meta.dirname, '..', 'seams', 'judge')
+    const pipelines = await copyPipelines(join(judge, 'pipelines'))
     await pipelines.edit('acme-judged.yaml', '  - parse\n', '  - parse\n  - acme-work\n')
     const own = await startGateway({
       ...common(),
-      plugins: [join(seams, 'plugin.ts'), join(import.meta.dirname, 'working', 'plugin.ts')],
+      plugins: [join(judge, 'plugin.ts'), join(import.meta.dirname, 'working', 'plugin.ts')],
       pipelines: pipelines.folder,
       providers: [{ name: 'far', type: 'compatible', base_url: upstream.url, api_key: 'k' }],
       models: ['m', 'judge'].map((name) => ({ name, provider: 'far' })),
     })
     try {
-      const choices = [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }]
-      upstream.answer({ body: { ...chatAnswer, choices } }, { body: chatAnswer })
+      upstream.answer(says('chat', 'yes'), { body: chatAnswer })
       const messages = [{ role: 'user', content: 'Hello' }]
       const answer = await own.post('/judged', { model: 'm', messages }, about)
       expect(answer.status, await answer.text()).to.equal(200)
@@ -220,14 +216,15 @@ describe('Langfuse, of all that an exchange does', () => {
       upstream.answer(says('chat', 'Well.'))
       const answer = await own.post('/v1/responses', { model: 'chat', input: 'Hello?', background: true }, about)
       expect(answer.status, await answer.text()).to.equal(200)
-      await until(() => langfuse.spans.some(({ name }) => name === 'pipeline responses-background'))
-      const job = langfuse.spans.find(({ name }) => name === 'pipeline responses-background') as SeenSpan
-      const spans = langfuse.spans.filter(({ traceId }) => traceId === job.traceId)
-      expect(spans.map(({ name }) => name)).to.include.members(['POST /v1/responses', 'chat chat-2026'])
+      const all = ['POST /v1/responses', 'pipeline responses-background', 'chat chat-2026']
+      await until(() => all.every((one) => langfuse.spans.some(({ name }) => name === one)))
+      const { traceId } = langfuse.spans.find(({ name }) => name === all[1]) as SeenSpan
+      const spans = langfuse.spans.filter((span) => span.traceId === traceId)
+      expect(spans.map(({ name }) => name)).to.include.members(all)
       for (const span of spans) expect(observed(span).trace, span.name).to.deep.equal(traceOf('responses'))
       // A provider is told of the trace, and of nothing else.
       const { headers } = upstream.requests.at(-1) ?? {}
-      expect(headers?.['traceparent']).to.include(job.traceId)
+      expect(headers?.['traceparent']).to.include(traceId)
       expect(JSON.stringify(headers)).not.to.match(/langfuse|s-8|u-4/)
     } finally {
       await own.close()

@@ -1,4 +1,3 @@
-import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { GatewaySettings, RunningGateway } from '../support/gateway.ts'
@@ -114,8 +113,7 @@ describe('spans', () => {
     const asked = [{ role: 'user', content: 'I am ann@example.com.' }]
     for (const [guard, pieces, content, reason] of cases) {
       const gateway = await start({ content: 'span' }, { records: { guards: [guard] } })
-      const choices = [{ index: 0, message: { role: 'assistant', content: pieces.join('') }, finish_reason: 'stop' }]
-      upstream.answer({ frames: chatFrames(...pieces) }, { body: { ...chatAnswer, choices } })
+      upstream.answer({ frames: chatFrames(...pieces) }, says('chat', pieces.join('')))
       for (const stream of [true, false]) {
         const call = await callOf(await ask(gateway, { model: 'm', stream, messages: asked }))
         const told = json(call, 'gen_ai.output.messages') as [{ parts: { content: string }[]; finish_reason: string }]
@@ -130,9 +128,7 @@ describe('spans', () => {
   it('have nothing of what the model of a guard is asked and answers', async () => {
     const guard = { name: 'fruit', kind: 'model', model: 'm', question: 'Is it about fruit?', side: ['input'] }
     const gateway = await start({ content: 'span' }, { records: { guards: [guard] } })
-    const content = '{"hit":true,"score":0.875}'
-    const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }]
-    upstream.answer({ body: { ...chatAnswer, choices } })
+    upstream.answer(says('chat', '{"hit":true,"score":0.875}'))
     const asked = [{ role: 'user', content: 'A cherry.' }]
     const denied = await gateway.post('/v1/chat/completions', { model: 'k', messages: asked })
     expect([denied.status, await denied.text()].join(' ')).to.match(/^400 .*content_filter/)
@@ -273,18 +269,12 @@ describe('spans', () => {
   })
 
   it('have an exchange that another one began below it, with its own call', async () => {
-    const seams = join(import.meta.dirname, '..', 'seams', 'judge')
-    const pipelines = await copyPipelines()
+    const judge = join(import.meta.dirname, '..', 'seams', 'judge')
+    const pipelines = await copyPipelines(join(judge, 'pipelines'))
     closing.push(() => pipelines.remove())
-    for (const name of ['acme-jury.yaml', 'acme-judged.yaml'])
-      await copyFile(join(seams, 'pipelines', name), join(pipelines.folder, name))
     const models = ['m', 'judge'].map((name) => ({ name, provider: 'far', upstream_model: `${name}-2026` }))
-    const gateway = await start({}, { plugins: [join(seams, 'plugin.ts')], pipelines: pipelines.folder, models })
-    const word = {
-      ...chatAnswer,
-      choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }],
-    }
-    upstream.answer({ body: word }, { body: chatAnswer })
+    const gateway = await start({}, { plugins: [join(judge, 'plugin.ts')], pipelines: pipelines.folder, models })
+    upstream.answer(says('chat', 'yes'), { body: chatAnswer })
     const spans = await of(await ask(gateway, { model: 'm', messages }, '/judged'))
     const [server] = spans.filter(({ kind }) => kind === 'server')
     const [inner] = spans.filter(({ kind }) => kind === 'internal')
@@ -305,7 +295,7 @@ describe('spans', () => {
     }
     const gateway = await start({}, more)
     const answered = { body: chatAnswer }
-    upstream.answer(answered, answered, answered, answered)
+    upstream.answer(answered, answered, answered)
     const spans = await of(await ask(gateway, { model: 'm', messages }))
     const [server] = spans.filter(({ kind }) => kind === 'server')
     const [own] = spans.filter(({ name }) => name === 'acme work')
@@ -325,10 +315,11 @@ describe('spans', () => {
     const [cut] = (await of(await ask(short, { model: 'm', messages }))).filter(({ name }) => name === 'acme work')
     expect(cut?.attributes).to.deep.include({ 'acme.words': ['one', 'thr'], 'error.type': 'acm' })
     const works = () => collector.spans.filter(({ name }) => name === 'acme work').length
-    await ask(await start({ enabled: false }, more), { model: 'm', messages })
-    await ask(gateway, { model: 'm', messages })
-    await until(() => works() >= 3)
-    expect(works()).to.equal(3)
+    const silent = await start({ enabled: false }, more)
+    await ask(silent, { model: 'm', messages })
+    // Whoever ends has sent what there is.
+    for (const close of closing.splice(0)) await close()
+    expect(works()).to.equal(2)
   })
 
   for (const propagators of ['tracecontext', 'none'])

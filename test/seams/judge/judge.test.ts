@@ -60,14 +60,11 @@ describe('seams/judge', () => {
   before(async () => {
     judge = await scriptedUpstream()
     main = await scriptedUpstream()
-    pipelines = await copyPipelines()
-    const put = (name: string, text: string) => writeFile(join(pipelines.folder, name), text)
-    const text = await readFile(join(here, 'pipelines', 'acme-judged.yaml'), 'utf8')
-    await put('acme-jury.yaml', await readFile(join(here, 'pipelines', 'acme-jury.yaml'), 'utf8'))
-    await put('acme-judged.yaml', text)
+    pipelines = await copyPipelines(join(here, 'pipelines'))
+    const text = await readFile(join(pipelines.folder, 'acme-judged.yaml'), 'utf8')
     for (const [name, fields] of Object.entries(variants))
-      await put(
-        `${name}.yaml`,
+      await writeFile(
+        join(pipelines.folder, `${name}.yaml`),
         text
           .replace('acme-judged', name)
           .replace('/judged', `/judged/${name}`)
