@@ -14,6 +14,7 @@ import type { DeliveriesTable, TargetsTable } from '../../plugins/notifications/
 import { Targets } from '../../plugins/notifications/targets.ts'
 import { askAt, startAdmin } from '../support/admin.ts'
 import { startGateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { receiver, secret } from './receiver.ts'
 import type { Receiver } from './receiver.ts'
@@ -33,6 +34,11 @@ const noticeOf = (at: number): Notice => ({
   since: at,
 })
 
+/** When a target is first tried, and after how long it is told that it fails, in milliseconds. */
+const [begin, hour] = [1_000_000, 3_600_000]
+const common: Omit<Target, 'name' | 'url'> = { secret, form: 'standard', causes: ['all'] }
+const host = { log: pino({ level: 'silent' }), version: '1.0.0' }
+
 describe('targets of notifications', () => {
   it('that do not answer lose their own oldest notices, and silence no other target', async () => {
     const ops = await receiver()
@@ -45,8 +51,7 @@ describe('targets of notifications', () => {
       delivered: (what: Delivered) => Promise.resolve(void noted.push(what)),
       tried: () => Promise.resolve(),
     }
-    const targets = new Targets({ log: pino({ level: 'silent' }), version: '1.0.0' }, kept)
-    const common: Omit<Target, 'name' | 'url'> = { secret, form: 'standard', causes: ['all'] }
+    const targets = new Targets(host, kept)
     try {
       targets.follow(
         [
@@ -87,7 +92,6 @@ describe('targets of notifications', () => {
       delivered: (what: Omit<DeliveriesTable, 'at'>) => Promise.resolve(void noted.push({ ...what, at: 0 })),
       tried: () => Promise.resolve(),
     }
-    const [begin, hour] = [1_000_000, 3_600_000]
     let now = begin
     const pauses: number[] = []
     const clock = {
@@ -98,13 +102,9 @@ describe('targets of notifications', () => {
         return Promise.resolve()
       },
     }
-    const targets = new Targets({ log: pino({ level: 'silent' }), version: '1.0.0' }, kept, clock)
+    const targets = new Targets(host, kept, clock)
     try {
-      targets.follow(
-        [{ name: 'ops', url: ops.url, secret, form: 'standard', causes: ['all'] }],
-        'http://gateway',
-        'private',
-      )
+      targets.follow([{ name: 'ops', url: ops.url, ...common }], 'http://gateway', 'private')
       ops.answer(...Array.from({ length: 6 }, () => 500))
       targets.queue(noticeOf(1), 'ops')
       // What follows of the same cause waits until it is known what became of this one.
@@ -145,8 +145,6 @@ describe('targets of notifications', () => {
   })
 
   describe('that failed', () => {
-    const [begin, hour] = [1_000_000, 3_600_000]
-    const common: Omit<Target, 'name' | 'url'> = { secret, form: 'standard', causes: ['all'] }
     let now = begin
     let ops: Receiver
     let targets: Targets
@@ -160,7 +158,7 @@ describe('targets of notifications', () => {
         tried: (one: TargetsTable) => Promise.resolve(void tried.push(one)),
       }
       const clock = { now: () => now, pause: () => Promise.resolve() }
-      targets = new Targets({ log: pino({ level: 'silent' }), version: '1.0.0' }, kept, clock)
+      targets = new Targets(host, kept, clock)
     })
     afterEach(async () => {
       await targets.close()
@@ -171,13 +169,12 @@ describe('targets of notifications', () => {
     it('at a test degrade no process that tells nothing, and end what another one sees', async () => {
       // Another process holds the lease.
       const other = { value: Buffer.from('another'), version: 'one' }
-      const host = {
+      const stores = {
         keyValue: { shared: true, set: () => Promise.resolve(false), get: () => Promise.resolve(other) },
         rows: () => Promise.resolve([]),
-        log: pino({ level: 'silent' }),
       }
       const parts = { kept: {}, sources: { read: () => Promise.resolve([]) }, targets, name: 'here' }
-      const speaker = new Speaker(host as never, parts as never)
+      const speaker = new Speaker({ ...host, ...stores } as never, parts as never)
       targets.follow([target()], 'http://gateway', 'private')
       await speaker.look()
       ops.answer(500)
@@ -220,68 +217,67 @@ describe('targets of notifications', () => {
     })
   })
 
-  it('are not taken for failing for what is kept of another address, and nothing is kept of those that are gone', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-targets-'))
-    const ops = await receiver()
+  describe('that failed when the gateway began', () => {
+    let folder: string
+    let ops: Receiver
+    let gateway: RunningGateway | undefined
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'sluice-targets-'))
+      ops = await receiver()
+    })
+    afterEach(async () => {
+      await gateway?.close()
+      gateway = undefined
+      await ops.close()
+      await rm(folder, { recursive: true, force: true })
+    })
     const given = (url: string) => ({
       folder,
       database: `sqlite:${join(folder, 'sluice.db')}`,
       server_config: { notifications: { hold: '0s', to: [{ name: 'ops', url, secret }] } },
     })
-    const first = await startAdmin(given(`${ops.url}/wrong`))
-    const { token } = first.admin
-    ops.answer(404)
-    expect((await first.asAdmin('POST /api/notifications/test', { to: 'ops' })).body).to.include({ delivered: false })
-    await first.close()
-    const file = new Database(join(folder, 'sluice.db'))
-    const rows = () => file.prepare('select name from notifications_targets').all()
-    const since = Date.now() - 3_600_000
-    file.prepare('update notifications_targets set failing_since = ?').run(since)
-    file
-      .prepare("insert into notifications_targets (name, failing_since, tried_at) values ('gone', ?, ?)")
-      .run(since, since)
-    expect(rows()).to.have.length(2)
-    const gateway = await startGateway(given(ops.url))
-    try {
-      await until(() => rows().length === 0)
-      const health = (await (await fetch(`${gateway.url}/api/health`)).json()) as {
-        readonly degraded: readonly string[]
-      }
-      expect(health.degraded).to.not.include('notifications')
-      const { body } = await askAt(gateway.url, token)('GET /api/notifications')
-      expect((body['targets'] as object[])[0]).to.include({ name: 'ops', failing_since: null, problem: null })
-    } finally {
-      await gateway.close()
-      file.close()
-      await ops.close()
-      await rm(folder, { recursive: true, force: true })
+    /** Starts the gateway again, on what the rows of the database say by then. */
+    const restart = async (token: string) => {
+      gateway = await startGateway(given(ops.url))
+      return askAt(gateway.url, token)
     }
-  })
 
-  it('that have not been reached for an hour make health degraded, and are in the strip, also after a restart', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-targets-'))
-    const ops = await receiver()
-    const given = {
-      folder,
-      database: `sqlite:${join(folder, 'sluice.db')}`,
-      server_config: { notifications: { hold: '0s', to: [{ name: 'ops', url: ops.url, secret }] } },
-    }
-    const first = await startAdmin(given)
-    const { token } = first.admin
-    await first.close()
-    const file = new Database(join(folder, 'sluice.db'))
-    const since = Date.now() - 3_600_000
-    const row = file.prepare(
-      'insert into notifications_targets (name, failing_since, tried_at, problem) values (?,?,?,?)',
-    )
-    row.run('ops', since, since, 'it answered with status 500')
-    file.close()
-    const gateway = await startGateway(given)
-    try {
-      const health = async () =>
-        (await (await fetch(`${gateway.url}/api/health`)).json()) as { readonly degraded: readonly string[] }
-      await until(async () => (await health()).degraded.includes('notifications'))
-      const asAdmin = askAt(gateway.url, token)
+    it('are not taken for failing for what is kept of another address, and nothing is kept of those that are gone', async () => {
+      const first = await startAdmin(given(`${ops.url}/wrong`))
+      ops.answer(404)
+      expect((await first.asAdmin('POST /api/notifications/test', { to: 'ops' })).body).to.include({ delivered: false })
+      await first.close()
+      const file = new Database(join(folder, 'sluice.db'))
+      try {
+        const since = Date.now() - hour
+        file.prepare('update notifications_targets set failing_since = ?').run(since)
+        const row = file.prepare('insert into notifications_targets (name, failing_since, tried_at) values (?, ?, ?)')
+        row.run('gone', since, since)
+        const kept = () => file.prepare('select name from notifications_targets').all()
+        expect(kept()).to.have.length(2)
+        const asAdmin = await restart(first.admin.token)
+        await until(() => kept().length === 0)
+        expect((await asAdmin('GET /api/health')).body['degraded']).to.not.include('notifications')
+        const { body } = await asAdmin('GET /api/notifications')
+        expect((body['targets'] as object[])[0]).to.include({ name: 'ops', failing_since: null, problem: null })
+      } finally {
+        file.close()
+      }
+    })
+
+    it('for an hour make health degraded, and are in the strip, also after a restart', async () => {
+      const first = await startAdmin(given(ops.url))
+      await first.close()
+      const file = new Database(join(folder, 'sluice.db'))
+      const since = Date.now() - hour
+      const row = file.prepare(
+        'insert into notifications_targets (name, failing_since, tried_at, problem) values (?, ?, ?, ?)',
+      )
+      row.run('ops', since, since, 'it answered with status 500')
+      file.close()
+      const asAdmin = await restart(first.admin.token)
+      const degraded = async () => (await asAdmin('GET /api/health')).body['degraded'] as string[]
+      await until(async () => (await degraded()).includes('notifications'))
       // The strip of the console reads these.
       const { body } = await asAdmin('GET /api/notifications')
       expect((body['targets'] as object[])[0]).to.include({
@@ -290,11 +286,7 @@ describe('targets of notifications', () => {
         problem: 'it answered with status 500',
       })
       expect((await asAdmin('POST /api/notifications/test', { to: 'ops' })).body).to.include({ delivered: true })
-      await until(async () => !(await health()).degraded.includes('notifications'))
-    } finally {
-      await gateway.close()
-      await ops.close()
-      await rm(folder, { recursive: true, force: true })
-    }
+      await until(async () => !(await degraded()).includes('notifications'))
+    })
   })
 })
