@@ -110,9 +110,11 @@ export class Speaker {
   /** Takes over from the process that spoke before, or stops to speak for all. */
   async #turn(leads: boolean): Promise<void> {
     if (leads && !this.#leads) await this.#takeOver(this.#shared, all)
-    if (!leads) this.#shared.clear()
-    // What it has told for itself meanwhile is no more known either.
-    if (!leads) this.#parts.targets.forget()
+    if (!leads) {
+      this.#shared.clear()
+      // The process that speaks knows how targets do.
+      this.#parts.targets.forget()
+    }
     this.#leads = leads
   }
 
