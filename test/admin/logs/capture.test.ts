@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../engine/index.ts'
 import { Recording } from '../../../plugins/request-log/recording.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../../support/upstream.ts'
+import { says } from '../../service/background.ts'
 import {
   chatAnswer,
   chatFrames,
@@ -19,8 +20,6 @@ import type { LogsGateway } from './rig.ts'
 
 const canary = 'Pk9sJ4bN1gVc6XtQ3rEaW8uY'
 const messages = [{ role: 'user', content: 'hello' }]
-
-const said = (content: string) => ({ role: 'assistant', content })
 
 interface Kind {
   readonly path: string
@@ -143,8 +142,7 @@ describe('captured bodies', () => {
         await set({ capture: 'all' })
         const text = 'I am ann@example.com.'
         const asked = name === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] }
-        const whole = { ...chatAnswer, choices: [{ ...chatAnswer.choices[0], message: said('To <EMAIL_1>') }] }
-        upstream.answer({ body: whole }, { frames: chatFrames('To <EM', 'AIL_1>') })
+        upstream.answer(says('chat', 'To <EMAIL_1>'), { frames: chatFrames('To <EM', 'AIL_1>') })
         for (const stream of [false, true]) {
           const most = name === 'responses' ? {} : { max_tokens: 10 }
           const body = { model: 'chat', stream, ...most, ...asked }
