@@ -226,16 +226,22 @@ describe('certificates with which telemetry is sent', () => {
     }
   })
 
+  const environment = {
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_METRICS_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:9',
+    OTEL_EXPORTER_OTLP_CERTIFICATE: ended,
+    OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE: far,
+  }
+  const openAt = async ({ asAdmin }: AdminGateway) => {
+    const { body } = await asAdmin('GET /api/notifications')
+    return (body['open'] as { cause: string; facts: { name?: string } }[]).filter(({ cause }) => cause === 'expires')
+  }
+
   it('are said to people, each once for both signals', async () => {
     const ops = await receiver()
     const gateway = await startAdmin({
-      environment: {
-        OTEL_TRACES_EXPORTER: 'otlp',
-        OTEL_METRICS_EXPORTER: 'otlp',
-        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:9',
-        OTEL_EXPORTER_OTLP_CERTIFICATE: ended,
-        OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE: far,
-      },
+      environment,
       server_config: {
         notifications: { hold: '0s', to: [{ name: 'ops', url: ops.url, secret, causes: ['expires'] }] },
       },
@@ -248,11 +254,26 @@ describe('certificates with which telemetry is sent', () => {
         host: hostname(),
         expires_at: '2020-01-01T00:00:00.000Z',
       })
-      const { body } = await gateway.asAdmin('GET /api/notifications')
-      expect((body['open'] as object[]).filter((one) => 'cause' in one && one.cause === 'expires')).to.have.length(1)
+      expect(await openAt(gateway)).to.have.length(1)
     } finally {
       await gateway.close()
       await ops.close()
+    }
+  })
+
+  it('are those of signals that are sent', async () => {
+    const both = { ...environment, OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE: ended }
+    for (const [exporters, variables] of [
+      [{}, ['OTEL_EXPORTER_OTLP_CERTIFICATE', 'OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE']],
+      [{ OTEL_METRICS_EXPORTER: 'prometheus' }, ['OTEL_EXPORTER_OTLP_CERTIFICATE']],
+      [{ OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'prometheus' }, []],
+    ] as const) {
+      const gateway = await startAdmin({ environment: { ...both, ...exporters } })
+      try {
+        expect((await openAt(gateway)).map(({ facts }) => facts.name)).to.have.members([...variables])
+      } finally {
+        await gateway.close()
+      }
     }
   })
 })

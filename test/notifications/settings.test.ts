@@ -5,6 +5,8 @@ import { expect } from 'chai'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { startGateway } from '../support/gateway.ts'
+import { tablesOf } from '../support/tables.ts'
+import { until } from '../support/until.ts'
 import { receiver, secret } from './receiver.ts'
 
 const url = 'https://hooks.example/ops'
@@ -53,6 +55,9 @@ describe('settings of notifications', () => {
         expect(await change([{ ...target, url: private_ }]), private_).to.include({ code: 'private_address' })
     })
 
+    const kept = () =>
+      tablesOf(gateway.engine.database).selectFrom('notifications_targets').select(['name', 'problem']).execute()
+
     it('lead to no private address later either, whatever their host is called by then', async () => {
       const ops = await receiver()
       const names = { ...dns }
@@ -66,6 +71,7 @@ describe('settings of notifications', () => {
         expect((await change([{ ...target, url: `https://hook.test:${port}/` }])).status).to.equal(200)
         const { body } = await gateway.asAdmin('POST /api/notifications/test', { to: 'ops' })
         expect(body).to.include({ delivered: false, problem: 'its address is not allowed' })
+        expect(await kept()).to.deep.equal([{ name: 'ops', problem: 'its address is not allowed' }])
       } finally {
         dns.lookup = names.lookup
         resolving.lookup = promised.lookup
@@ -73,6 +79,8 @@ describe('settings of notifications', () => {
         await ops.close()
       }
       expect((await gateway.asAdmin('DELETE /api/config/server/notifications')).status).to.equal(204)
+      // Nothing is kept of a target that is gone.
+      await until(async () => (await kept()).length === 0)
     })
 
     it('are stored without their secrets, which nobody is shown', async () => {

@@ -165,18 +165,32 @@ describe('targets of notifications', () => {
       await ops.close()
     })
     const target = () => ({ name: 'ops', url: ops.url, ...common })
-
-    it('at a test degrade no process that tells nothing, and end what another one sees', async () => {
-      // Another process holds the lease.
+    /** A process that shares its stores with another one. */
+    const speakerThat = ({
+      leads,
+      known = [],
+    }: {
+      readonly leads: boolean
+      readonly known?: readonly TargetsTable[]
+    }) => {
       const other = { value: Buffer.from('another'), version: 'one' }
       const stores = {
-        keyValue: { shared: true, set: () => Promise.resolve(false), get: () => Promise.resolve(other) },
+        keyValue: { shared: true, set: () => Promise.resolve(leads), get: () => Promise.resolve(other) },
         rows: () => Promise.resolve([]),
       }
-      const parts = { kept: {}, sources: { read: () => Promise.resolve([]) }, targets, name: 'here' }
-      const speaker = new Speaker({ ...host, ...stores } as never, parts as never)
+      const kept = {
+        open: () => Promise.resolve([]),
+        waiting: () => Promise.resolve([]),
+        gone: () => Promise.resolve(),
+        targets: () => Promise.resolve(known),
+      }
+      const parts = { kept, sources: { read: () => Promise.resolve([]) }, targets, name: 'here' }
+      return new Speaker({ ...host, ...stores } as never, parts as never)
+    }
+
+    it('at a test degrade no process that tells nothing, and end what another one sees', async () => {
       targets.follow([target()], 'http://gateway', 'private')
-      await speaker.look()
+      await speakerThat({ leads: false }).look()
       ops.answer(500)
       expect(await targets.once(noticeOf(1), target())).to.include({ delivered: false })
       expect(tried.map(({ failing_since: since }) => since)).to.deep.equal([begin])
@@ -190,6 +204,51 @@ describe('targets of notifications', () => {
       targets.heard([{ ...row, failing_since: null, tried_at: begin - 1 }])
       expect(targets.failing).to.equal('ops')
       targets.heard([{ ...row, failing_since: null, problem: null, tried_at: now }])
+      expect(targets.failing).to.equal(undefined)
+    })
+
+    it('are back for the process that speaks once another one has reached them', async () => {
+      targets.follow([target()], 'http://gateway', 'private')
+      ops.answer(500)
+      await targets.once(noticeOf(1), target())
+      now = begin + hour
+      expect(targets.failing).to.equal('ops')
+      const known = tried.map((row) => ({ ...row, failing_since: null, problem: null, tried_at: now }))
+      await speakerThat({ leads: true, known }).look()
+      expect(targets.failing).to.equal(undefined)
+    })
+
+    it('degrade a process that tells them again: for all, or for itself while nobody can', async () => {
+      targets.follow([target()], 'http://gateway', 'private')
+      const failing = async (tell: () => void | Promise<unknown>) => {
+        targets.forget()
+        tried.length = 0
+        ops.answer(...Array.from({ length: 6 }, () => 500))
+        now = begin
+        await tell()
+        await until(() => tried.length > 0)
+        now = begin + hour
+        return targets.failing
+      }
+      const test = () => targets.once(noticeOf(1), target())
+      expect(await failing(test)).to.equal(undefined)
+      expect(await failing(() => targets.queue(noticeOf(2), 'ops'))).to.equal('ops')
+      await until(() => tried.length === 6)
+      const takeOver = () => {
+        targets.restore([])
+        return test()
+      }
+      expect(await failing(takeOver)).to.equal('ops')
+    })
+
+    it('while they got another address leave no trace', async () => {
+      targets.follow([target()], 'http://gateway', 'private')
+      ops.answer(500)
+      const testing = targets.once(noticeOf(1), target())
+      targets.follow([{ ...target(), url: `${ops.url}/corrected` }], 'http://gateway', 'private')
+      expect(await testing).to.include({ delivered: false })
+      expect(tried).to.deep.equal([])
+      now = begin + hour
       expect(targets.failing).to.equal(undefined)
     })
 
