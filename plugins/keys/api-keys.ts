@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { defineService } from '../../engine/index.ts'
-import type { Greeting, HeldChange, JsonObject, Principal, ServiceConfiguration, Services } from '../../engine/index.ts'
+import type { Greeting, HeldChange, JsonObject, Principal, Services } from '../../engine/index.ts'
 import { ChangePoll, whenFree, timeText } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
 import { declarable, declaredKey, knownModels, modelNames } from './declared-keys.ts'
@@ -12,7 +12,15 @@ import type { Changer, KeyAction, KeyEdit } from './key-entry.ts'
 import { KeyStore } from './key-store.ts'
 import type { DeclaredKey, KeyFacts, KeyFields, KnownKey, LeftOut } from './known-key.ts'
 import { requireRoom } from './key-policy.ts'
-import { closedKeys, endsGuard, forgetGuard, namedBy, refuseNamedGuard, requireGuards } from './named-guards.ts'
+import {
+  closedKeys,
+  endsGuard,
+  forgetGuard,
+  guardsOf,
+  namedBy,
+  refuseNamedGuard,
+  requireGuards,
+} from './named-guards.ts'
 import { takeKeys } from './take-keys.ts'
 import type { Taken, TakenKey, Taking } from './take-keys.ts'
 import { changedColumns } from './stored-keys.ts'
@@ -122,8 +130,8 @@ export default defineService({
         const declared = given.map((key) => declaredKey(key, names))
         for (const { index, message } of keys.problems(declared, isStart))
           reject(given[index] as ApiKey, [], 'keys', message)
-        const stored = records.of('guard').filter((guard) => !isDeclared(guard))
-        const storedGuards = new Set(stored.map(({ name }) => name))
+        const guards = records.of('guard').filter((guard) => !isDeclared(guard))
+        const storedGuards = new Set(guards.map(({ name }) => name))
         const guarded =
           (after: KeyFields, before?: KeyFields): Witness =>
           (transaction) =>
@@ -281,25 +289,6 @@ export default defineService({
     return key === undefined ? undefined : greetingOf(key)
   },
 })
-
-/** Tells which names of guards a key may have in a configuration. */
-function guardsOf(accept: ServiceConfiguration['accept']): (name: string) => boolean {
-  const known = new Map<string, boolean>()
-  return (name) => {
-    let is = known.get(name)
-    if (is === undefined) known.set(name, (is = accepts(accept, { guards: [name] })))
-    return is
-  }
-}
-
-function accepts(accept: ServiceConfiguration['accept'], fields: JsonObject): boolean {
-  try {
-    accept('api_key', { ...fields, name: randomUUID(), key: randomUUID() })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Shows a change of a key to other services, and appends it to the audit trail. */
 type Tell = (kind: HeldChange['kind'], id: string, edit: KeyEdit, by: Changer) => Witness

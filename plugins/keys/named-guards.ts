@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../../engine/index.ts'
-import type { RecordChanged, SqlDialect, TableQueries } from '../../engine/index.ts'
+import type { RecordChanged, ServiceConfiguration, SqlDialect, TableQueries } from '../../engine/index.ts'
 import type { KeyFields, KnownKey } from './known-key.ts'
 import { changedColumns, keyOf } from './stored-keys.ts'
 import type { Witness } from './stored-keys.ts'
@@ -78,6 +79,25 @@ export async function forgetGuard(
       .executeTakeFirstOrThrow()
     if (numUpdatedRows !== 1n) throw new Error(`the API key ${id} was changed meanwhile`)
     await witnessOf(key, after)(transaction)
+  }
+}
+
+/** Tells which names of guards a key may have in a configuration. */
+export function guardsOf(accept: ServiceConfiguration['accept']): (name: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (name) => {
+    const is = known.get(name) ?? isAccepted(accept, name)
+    known.set(name, is)
+    return is
+  }
+}
+
+function isAccepted(accept: ServiceConfiguration['accept'], name: string): boolean {
+  try {
+    accept('api_key', { guards: [name], name: randomUUID(), key: randomUUID() })
+    return true
+  } catch {
+    return false
   }
 }
 
