@@ -220,7 +220,7 @@ export class Registry {
 
   #prune(): void {
     const now = this.#now()
-    if (now - this.#lookedAt < looks && now - this.#lookedAt >= 0) return
+    if (now - this.#lookedAt < looks) return
     this.#lookedAt = now
     const mayStand = this.#mayStand()
     const hasEnded = this.#hasEnded(mayStand)

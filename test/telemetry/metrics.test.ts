@@ -27,7 +27,7 @@ describe('metrics', () => {
     gateway = await startAdmin({
       server_config: {
         resilience: { retries: { wait: '1ms' }, breaker: { failures: 2 } },
-        telemetry: { metrics: { labels: ['key', 'tag:team'], max_series: 3 } },
+        telemetry: { metrics: { labels: ['key', 'member', 'tag:team'], max_series: 3 } },
       },
       providers: [
         { name: 'far', type: 'compatible', base_url: upstream.url },
@@ -48,6 +48,7 @@ describe('metrics', () => {
   })
   after(async () => {
     await gateway.close()
+    performance.now = now
     await upstream.close()
   })
 
@@ -55,10 +56,19 @@ describe('metrics', () => {
     fetch(`${gateway.url}/metrics`, { headers })
   const scrape = async () => (await read()).text()
   const value = async (name: string, labels: Record<string, string> = {}) => valueIn(await scrape(), name, labels)
-  const ask = async (model: string, more: object = {}) => {
-    const answer = await gateway.post('/v1/chat/completions', { model, messages, ...more })
+  const ask = async (model: string, more: object = {}, headers: Record<string, string> = {}) => {
+    const answer = await gateway.post('/v1/chat/completions', { model, messages, ...more }, headers)
     await answer.text()
     return answer.status
+  }
+  /** Asks the model `m` with a key. */
+  const askWith = (key: string) => {
+    upstream.answer({ body: chatAnswer })
+    return ask('m', {}, { authorization: `Bearer ${key}` })
+  }
+  const keyWith = async (fields: object) => {
+    const { body } = await gateway.asAdmin('POST /api/api-keys', fields)
+    return body as unknown as { readonly id: string; readonly key: string }
   }
 
   it('are read by sessions and by API keys that may, and by nobody else', async () => {
@@ -212,12 +222,7 @@ describe('metrics', () => {
   })
 
   it('have no more values of a further label than the settings allow', async () => {
-    for (const name of ['one', 'two', 'three']) {
-      const made = await gateway.asAdmin('POST /api/api-keys', { name })
-      upstream.answer({ body: chatAnswer })
-      const headers = { authorization: `Bearer ${made.body['key'] as string}` }
-      await (await gateway.post('/v1/chat/completions', { model: 'm', messages }, headers)).text()
-    }
+    for (const name of ['one', 'two', 'three']) await askWith((await keyWith({ name })).key)
     await until(async () => (await value('sluice_requests_total', { model: 'm', key: 'other', code: 'ok' })) === 2)
     expect(await value('sluice_requests_total', { model: 'm', key: 'one', code: 'ok' })).to.equal(1)
   })
@@ -225,12 +230,6 @@ describe('metrics', () => {
   it('have none of a deleted key within an hour, and room for another value', async () => {
     const keys = (await gateway.asAdmin('GET /api/api-keys?limit=100')).body['data'] as { id: string; name: string }[]
     const idOf = (name: string) => keys.find((one) => one.name === name)?.id ?? ''
-    const asked = async (name: string) => {
-      const { body } = await gateway.asAdmin(`POST /api/api-keys/${idOf(name)}/rotate`, {})
-      upstream.answer({ body: chatAnswer })
-      const headers = { authorization: `Bearer ${body['key'] as string}` }
-      await (await gateway.post('/v1/chat/completions', { model: 'm', messages }, headers)).text()
-    }
     const counted = (key: string) => value('sluice_requests_total', { model: 'm', key, code: 'ok' })
     expect((await gateway.asAdmin(`DELETE /api/api-keys/${idOf('one')}`)).status).to.equal(204)
     later(0)
@@ -239,33 +238,45 @@ describe('metrics', () => {
     expect(await counted('one')).to.equal(undefined)
     // What goes on has its series, and what was beyond the most gets one of its own.
     expect(await counted('other')).to.equal(2)
-    await asked('two')
+    const { body } = await gateway.asAdmin(`POST /api/api-keys/${idOf('two')}/rotate`, {})
+    await askWith(body['key'] as string)
     await until(async () => (await counted('two')) === 1)
     // Whoever comes back under a name that was gone is counted again, from nothing.
     expect((await gateway.asAdmin(`DELETE /api/api-keys/${idOf('two')}`)).status).to.equal(204)
     later(0)
     later(56)
     expect(await counted('two')).to.equal(undefined)
-    const made = await gateway.asAdmin('POST /api/api-keys', { name: 'two' })
-    upstream.answer({ body: chatAnswer })
-    const headers = { authorization: `Bearer ${made.body['key'] as string}` }
-    await (await gateway.post('/v1/chat/completions', { model: 'm', messages }, headers)).text()
+    await askWith((await keyWith({ name: 'two' })).key)
     await until(async () => (await counted('two')) === 1)
   })
 
-  /** What is told when so many minutes have passed, which no test waits for. */
+  it('have none of a tag that no key has any more, and none of a member who is gone', async () => {
+    const counted = (labels: Record<string, string>) => value('sluice_requests_total', { model: 'm', ...labels })
+    const { id: member } = await gateway.addMember({ username: 'leaving' })
+    const owned = await keyWith({ name: 'owned', owner: member })
+    const tagged = await keyWith({ name: 'tagged', tags: { team: 'red' } })
+    for (const { key } of [owned, tagged, gateway]) expect(await askWith(key)).to.equal(200)
+    await until(async () => ((await counted({ tag_team: 'blue' })) ?? 0) > 0)
+    const all = [{ member }, { tag_team: 'red' }]
+    await until(async () => (await Promise.all(all.map(counted))).every((count) => count === 1))
+    expect((await gateway.asAdmin(`DELETE /api/team/members/${member}`)).status).to.equal(204)
+    expect((await gateway.asAdmin(`PATCH /api/api-keys/${tagged.id}`, { tags: null })).status).to.equal(200)
+    later(0)
+    expect(await Promise.all(all.map(counted))).to.deep.equal([1, 1])
+    later(56)
+    expect(await Promise.all(all.map(counted))).to.deep.equal([undefined, undefined])
+    expect(await counted({ tag_team: 'blue' })).to.be.above(0)
+  })
+
+  const now = performance.now.bind(performance)
+  let passed = 0
+  /** Lets so many minutes pass, which no test waits for, and looks at what is there. */
   const later = (minutes: number) => {
-    const now = performance.now.bind(performance)
     // Between two looks there are at least ten seconds.
     passed += minutes * 60_000 + 20_000
     performance.now = () => now() + passed
-    try {
-      viewOf(gateway.engine, 'metrics').told()
-    } finally {
-      performance.now = now
-    }
+    viewOf(gateway.engine, 'metrics').told()
   }
-  let passed = 0
 
   it('tell rows of the log, and whether a configuration was taken', async () => {
     expect((await gateway.asAdmin('POST /api/config/reload', {})).status).to.equal(200)
