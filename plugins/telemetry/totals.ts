@@ -40,7 +40,8 @@ export default function report(question: Json, from: number): Json | undefined {
 
 /** Drops what ended processes have counted for values that have ended: who comes back under such a name begins anew. */
 function drop({ metric, label, values }: EndedValues): void {
-  const kept = ended.get(metric)?.values ?? new Map<string, ToldValue>()
+  const kept = ended.get(metric)?.values
+  if (kept === undefined) return
   const over = new Set(values)
   for (const [key, { labels }] of kept) if (over.has(String(labels[label]))) kept.delete(key)
 }

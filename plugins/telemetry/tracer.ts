@@ -69,7 +69,7 @@ export class Span implements ReadableSpan {
     this.#isFailed = true
   }
 
-  /** Hands it over, once. What is said of it later is lost, or not. */
+  /** Hands it over, once. What is said of it later may be lost. */
   end(moment = performance.now()): void {
     if (this.ended) return
     this.#over = Math.max(moment, this.#began)

@@ -80,11 +80,8 @@ export class VariableReader {
   }
 
   mistake(variable: string, message: string, signals: readonly Signal[]): void {
-    if (this.mistakes.some((one) => one.variable === variable && one.message === message)) {
-      for (const signal of signals) this.#break(signal, variable, message)
-      return
-    }
-    this.mistakes.push({ variable, message })
+    const isKnown = this.mistakes.some((one) => one.variable === variable && one.message === message)
+    if (!isKnown) this.mistakes.push({ variable, message })
     for (const signal of signals) this.#break(signal, variable, message)
   }
 
