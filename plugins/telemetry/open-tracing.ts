@@ -4,10 +4,11 @@ import { hostname } from 'node:os'
 import type * as Api from '@opentelemetry/api'
 import type * as Sdk from '@opentelemetry/sdk-trace'
 import type { Resource } from '@opentelemetry/resources'
-import type { ReadableSpan, Sampler, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace'
+import type { Sampler, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace'
 import type { Delivery } from './delivery.ts'
 import type { Sampling, Sending, TelemetryEnvironment } from './environment.ts'
 import { Tracer } from './tracer.ts'
+import type { Span } from './tracer.ts'
 
 /** The tracer of this process. */
 export interface Tracing {
@@ -128,12 +129,17 @@ function samplerOf({ root, parentBased, ratio }: Sampling, sdk: typeof Sdk): Sam
 /** `ExportResultCode.SUCCESS`, whose package is not loaded for its sake. */
 const succeeded = 0
 
+/** Most characters of spans that wait, or are under way: with content, a span may have hundreds of thousands. */
+const mostCharacters = 64 * 1024 * 1024
+
 /** Tells what becomes of each batch. */
 class CountedExporter implements SpanExporter {
   readonly #exporter: SpanExporter
   readonly #delivery: Delivery
   /** Spans that have ended and were not handed over yet. */
   waiting = 0
+  /** Characters of these, and of those that are under way. */
+  size = 0
 
   constructor(exporter: SpanExporter, delivery: Delivery) {
     this.#exporter = exporter
@@ -144,11 +150,13 @@ class CountedExporter implements SpanExporter {
     return this.#delivery
   }
 
-  export(spans: ReadableSpan[], done: Parameters<SpanExporter['export']>[1]): void {
+  export(spans: Span[], done: Parameters<SpanExporter['export']>[1]): void {
+    const size = spans.reduce((sum, span) => sum + span.size, 0)
     this.waiting -= spans.length
     this.#delivery.handedOver()
     this.#exporter.export(spans, (result) => {
       const { code }: { readonly code: number } = result
+      this.size -= size
       if (code === succeeded) this.#delivery.accepted()
       else this.#delivery.lost(spans.length)
       done(result)
@@ -180,9 +188,11 @@ class CountedQueue implements SpanProcessor {
     // The queue takes only what has ended.
   }
 
-  onEnd(span: ReadableSpan): void {
-    if (this.#exporter.waiting >= this.#most) return this.#exporter.delivery.lost(1)
+  onEnd(span: Span): void {
+    const { waiting, size } = this.#exporter
+    if (waiting >= this.#most || size + span.size > mostCharacters) return this.#exporter.delivery.lost(1)
     this.#exporter.waiting++
+    this.#exporter.size += span.size
     this.#queue.onEnd(span)
   }
 

@@ -47,6 +47,8 @@ export class Span implements ReadableSpan {
   readonly #epoch: number
   #over: number | undefined
   #isFailed = false
+  /** Characters of its texts, which are most of what it takes; known once it is over. */
+  size = 0
 
   constructor(name: string, parts: Beginning, context: SpanContext, parent: SpanContext | undefined, origin: Origin) {
     this.name = name
@@ -75,6 +77,7 @@ export class Span implements ReadableSpan {
     this.#over = Math.max(moment, this.#began)
     if (!this.isRecorded) return
     if (this.#origin.valueLength < Infinity) shorten(this.attributes, this.#origin.valueLength)
+    this.size = sizeOf(this.attributes)
     for (const processor of this.#origin.processors) processor.onEnd(this)
   }
 
@@ -137,6 +140,16 @@ function shorten(attributes: Attributes, most: number): void {
   for (const [name, value] of Object.entries(attributes))
     if (typeof value === 'string') attributes[name] = value.slice(0, most)
     else if (typeof value === 'object') attributes[name] = value.map((text) => text.slice(0, most))
+}
+
+function sizeOf(attributes: Attributes): number {
+  let size = 0
+  for (const name in attributes) {
+    const value = attributes[name]
+    if (typeof value === 'string') size += value.length
+    else if (typeof value === 'object') for (const text of value) size += text.length
+  }
+  return size
 }
 
 /** Begins spans. */

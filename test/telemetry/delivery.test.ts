@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { Delivery } from '../../plugins/telemetry/delivery.ts'
+import { readEnvironment } from '../../plugins/telemetry/environment.ts'
+import { openTracing } from '../../plugins/telemetry/open-tracing.ts'
 import { startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
 import { until } from '../support/until.ts'
@@ -72,6 +74,25 @@ describe('spans on their way to a collector', () => {
     expect(lost).to.be.within(2 * requests - most - batch, 2 * requests - most)
     expect(await ask()).to.equal(200)
     expect(await dropped()).to.equal((lost ?? 0) + 2)
+  })
+
+  it('cost no more than 64 MiB of texts, and have room again when some are over', async () => {
+    collector.answer(400)
+    const delivery = new Delivery('traces')
+    const alone = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1' }
+    const tracing = await openTracing(readEnvironment(alone), delivery, '1.0.0')
+    const text = 'x'.repeat(1024 * 1024)
+    const large = () => ({ kind: 0, attributes: { text, list: [text] }, began: 0, epoch: 0 })
+    const end = () => tracing.tracer.begin('large', large()).end()
+    // One is under way, and 31 wait.
+    for (let at = 0; at < 40; at++) end()
+    expect(delivery.dropped).to.equal(8)
+    await until(() => delivery.dropped === 40)
+    collector.answer(200)
+    end()
+    await until(() => collector.spans.length === 1)
+    expect(delivery.dropped).to.equal(40)
+    await tracing.close(5_000)
   })
 
   it('are lost when a collector refuses them, and arrive when it does not', async () => {
