@@ -76,7 +76,8 @@ export class Healths {
 
   /** Forgets what nobody can ask any more: its circuit would never close. */
   keep(isThere: (health: Health) => boolean): void {
-    for (const [key, health] of [...this.#found.entries()]) if (!isThere(health)) this.#found.delete(key)
+    const gone = [...this.#found.entries()].filter(([, health]) => !isThere(health))
+    for (const [key] of gone) this.#found.delete(key)
   }
 
   /** Closes circuits: of one provider or all (null), of one model or all (null). */
