@@ -44,14 +44,14 @@ describe('guards: who and what is judged', () => {
     const got = await rig.ask('chat', 'guarded', { text: 'some sugar', headers })
     expect(got.status, got.body).to.equal(200)
     expect(got.text).to.equal('sugar')
-    expect(asked()).to.contain('some sugar')
+    expect(rig.asked()).to.contain('some sugar')
     expect((await rig.ask('chat', 'guarded', { text: 'forbidden', headers })).status).to.equal(400)
   })
 
   it('guards of a model mask in the order of their declaration', async () => {
     rig.upstream.answer({ body: wholeOf.chat({ text: ['honey'] }) })
     expect((await rig.ask('chat', 'masked', { text: 'some honey' })).text).to.equal('[SWEET]')
-    expect(asked()).to.contain('some [SWEET]')
+    expect(rig.asked()).to.contain('some [SWEET]')
   })
 
   it('a share of the requests is judged with their answers, and the others not at all', async () => {
