@@ -87,7 +87,7 @@ export function restored(answer: UpstreamAnswer, tokens: TokenTable): UpstreamAn
 }
 
 /** Whether it changes nothing and nobody has to wait for it. */
-function watches({ action, isShadow, record }: Rule, streams: boolean): boolean {
+export function watches({ action, isShadow, record }: Rule, streams: boolean): boolean {
   return isShadow || (action === 'flag' && streams && (record.stream ?? 'after') === 'after')
 }
 

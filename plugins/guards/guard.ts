@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { Envelope, Given, Host, Json, JsonObject, Scope, Services } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
-import { guardAnswer, restored } from './answers.ts'
+import { guardAnswer, restored, watches } from './answers.ts'
 import { guardCompaction, restoredCompaction } from './compactions.ts'
 import { askingPipelines } from './model.ts'
 import { guardRequest } from './requests.ts'
@@ -72,6 +72,7 @@ export default defineStage({
       if (isOfModel && !guards.hasModels && !guards.hasFeedback) return nothing
       const hasNone = guards.isEmpty && !isNamed && slots.principal?.guards === undefined
       const rules = hasNone ? none : rulesFor(slots, scope, isOfModel, place)
+      if (side === 'input' && !hasNone) insistOnOneAnswer(rules, slots, scope, place)
       if (rules.length === 0 && side === 'output') return restoredAlone(answer, guards.tokensOf(scope))
       const told = isOfModel ? toldAgain(request, guards.exchangeOf(scope).feedback) : request
       if (rules.length === 0) return told === request ? nothing : { request: told }
@@ -126,6 +127,27 @@ function rulesFor(
   // Forms hold files, which no guard judges yet.
   if (request.contentType !== 'application/json') return []
   return drawn((isOfModel ? ofModel : all).filter((rule) => rule.judgesRequests()))
+}
+
+/**
+ * A guard that may change or end an answer reads one alone, and so does what gives tokens back. Throws
+ * `unsupported_parameter` for a request that asks for several.
+ */
+function insistOnOneAnswer(rules: readonly Rule[], slots: Slots, scope: Scope, place: Place): void {
+  const { body, operation, stream } = slots.request
+  const param = operation === 'generate' ? choicesIn(body) : undefined
+  if (param === undefined) return
+  const ofAnswers = rulesFor(slots, scope, false, { ...place, side: 'output' })
+  const givesBack = rules.some(({ masks, record }) => masks && record.mask === 'token')
+  if (!givesBack && ofAnswers.every((rule) => watches(rule, stream))) return
+  throw new GatewayError('unsupported_parameter', { param, reason: 'guards judge one answer, not several choices' })
+}
+
+/** The field that asks for more than one answer. */
+function choicesIn({ n, generationConfig: config }: JsonObject): string | undefined {
+  if (typeof n === 'number' && n > 1) return 'n'
+  const count = isObject(config) ? config['candidateCount'] : undefined
+  return typeof count === 'number' && count > 1 ? 'generationConfig.candidateCount' : undefined
 }
 
 function aroundOf({ principal, model, candidates = [] }: Slots, scope: Scope, { host, guards, side }: Place): Around {

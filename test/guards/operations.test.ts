@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
 import { Rig, wholeOf } from './rig.ts'
 
 const guards = [
@@ -7,15 +8,21 @@ const guards = [
   { name: 'own', kind: 'words', words: ['sugar'], default: false },
   { name: 'sweet', kind: 'words', words: ['honey'], action: 'mask', default: false },
   { name: 'sticky', kind: 'words', words: ['honey'], action: 'mask', default: false },
+  { name: 'tokens', kind: 'words', words: ['pepper'], action: 'mask', mask: 'token', side: ['input'], default: false },
+  { name: 'looks', kind: 'words', words: ['pepper'], shadow: true, default: false },
   { name: 'half', kind: 'words', words: ['salt'], action: 'flag', stream: 'full', sample: 0.5, default: false },
 ]
 
+const unguarded = 'sk-123456789abcdef0123456789abcdef0'
 const free = 'sk-0123456789abcdef0123456789abcdef'
 
 describe('guards: who and what is judged', () => {
   const rig = new Rig(() => ({
     records: { guards },
-    api_keys: [{ name: 'free', key: free, guards_off: ['own'] }],
+    api_keys: [
+      { name: 'free', key: free, guards_off: ['own'] },
+      { name: 'unguarded', key: unguarded, guards_off: ['pii', 'list'] },
+    ],
     models: [
       { name: 'guarded', provider: 'chat', guards: ['own'] },
       { name: 'masked', provider: 'chat', guards: ['sticky', 'sweet'] },
@@ -24,6 +31,7 @@ describe('guards: who and what is judged', () => {
       { name: 'native', provider: 'responses', guards: ['own'] },
       { name: 'google', provider: 'gemini', guards: ['own'] },
       { name: 'vectors', provider: 'responses' },
+      { name: 'watched', provider: 'chat', guards: ['looks'] },
     ],
   }))
 
@@ -135,5 +143,33 @@ describe('guards: who and what is judged', () => {
     expect(messages[0].content).to.deep.equal([{ type: 'text', text: 'Mail [EMAIL]' }])
     expect(messages[1].tool_calls[0].function).to.deep.equal({ name: 'f', arguments: '{"to":"[EMAIL]"}' })
     expect(messages[2].content).to.equal('{"from":"[EMAIL]"}')
+  })
+
+  it('a request for several answers is refused before anybody is asked, unless its guards only watch answers', async () => {
+    const several = { chat: { n: 2 }, gemini: { generationConfig: { candidateCount: 2 } } }
+    const fields = { chat: 'n', gemini: 'generationConfig.candidateCount' }
+    for (const client of ['chat', 'gemini'] as const) {
+      const before = rig.upstream.requests.length
+      for (const stream of [false, true]) {
+        const { status, body } = await rig.ask(client, client, { stream, body: several[client] })
+        expect(status, body).to.equal(400)
+        expect(body).to.contain(`${fields[client]} is not supported: guards judge one answer`)
+      }
+      expect(rig.upstream.requests.length).to.equal(before)
+    }
+    const whole = wholeOf.chat({ text: ['One.'] })
+    const [choice] = whole['choices'] as [JsonObject]
+    const both = { ...whole, choices: [choice, { ...choice, index: 1 }] }
+    const ask = (model: string, more: Record<string, string> = {}) => {
+      rig.upstream.answer({ body: both })
+      const headers = { authorization: `Bearer ${unguarded}`, ...more }
+      return rig.ask('chat', model, { text: 'some pepper', body: several.chat, headers })
+    }
+    for (const got of [await ask('chat'), await ask('watched')]) {
+      expect(got.status, got.body).to.equal(200)
+      expect(JSON.parse(got.body)).to.deep.equal(both)
+    }
+    expect((await ask('guarded')).status).to.equal(400)
+    expect((await ask('chat', { 'x-gateway-guards': 'tokens' })).status).to.equal(400)
   })
 })
