@@ -1,4 +1,4 @@
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isMap, parseDocument } from 'yaml'
 import type { Document } from 'yaml'
@@ -77,6 +77,11 @@ function exported({ source, registry }: Configuration, stored: readonly StoredRe
             document.setIn([type.place, index, ...path], variables.of(text, `${nameOf(record)}_${word}`))
         })
   }
+  for (const [name, setting] of Object.entries(value))
+    if (isObject(setting) && name !== 'server_config')
+      hideIn(setting, new Set(), (path, text, word) => {
+        if (!text.includes('${')) document.setIn([name, ...path], variables.of(text, `${name}_${word}`))
+      })
   const sections = value['server_config']
   if (isObject(sections))
     for (const [name, section] of Object.entries(sections))
@@ -207,6 +212,8 @@ async function writeInto(
     terminal.error(`sluice: ${taken.join(', ')} would be replaced; nothing was written. --force replaces`)
     return 1
   }
+  // A file that is replaced keeps its mode.
+  if (taken.includes('.env')) await chmod(join(folder, '.env'), 0o600)
   for (const { name, text: content, mode } of files) {
     await mkdir(dirname(join(folder, name)), { recursive: true })
     await writeFile(join(folder, name), content, { mode })

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect } from 'chai'
@@ -107,6 +107,15 @@ describe('cli/export-config', () => {
     expect(error[0]).to.match(/^Variables with secrets .*STORED_API_KEYS/)
   })
 
+  it('takes the password out of the address of a store', async () => {
+    appendFileSync(join(here.folder, 'sluice.yaml'), '\nkey_value:\n  url: redis://:canary@127.0.0.1:1/0\n')
+    const { status, out, error } = await run()
+    expect(status, error.join('\n')).to.equal(0)
+    const text = out.join('\n')
+    expect(text + error.join('\n')).to.not.include('canary')
+    expect(text).to.include('url: ${KEY_VALUE_URL}')
+  })
+
   it('makes a file from which an equal gateway starts', async () => {
     const { status } = await run('--out', 'copy')
     expect(status).to.equal(0)
@@ -147,7 +156,9 @@ describe('cli/export-config', () => {
     const again = await run('--out', 'copy')
     expect(again.status).to.equal(1)
     expect(again.error.join('\n')).to.include('config/sluice.yaml, .env, .env.example would be replaced')
+    chmodSync(join(folder, '.env'), 0o644)
     expect((await run('--out', 'copy', '--force')).status).to.equal(0)
+    expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
   it('exports the same again from what it exported', async () => {
