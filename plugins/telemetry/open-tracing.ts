@@ -130,7 +130,7 @@ function samplerOf({ root, parentBased, ratio }: Sampling, sdk: typeof Sdk): Sam
 const succeeded = 0
 
 /** Most characters of spans that wait, or are under way: with content, a span may have hundreds of thousands. */
-const mostCharacters = 128 * 1024 * 1024
+const mostCharacters = 128_000_000
 
 /** Tells what becomes of each batch. */
 class CountedExporter implements SpanExporter {

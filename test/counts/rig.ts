@@ -72,12 +72,13 @@ export async function openCounted(
   const place = { SLUICE_CONFIG: join(folder, 'sluice.yaml'), PORT: String(port), HOST: '127.0.0.1' }
   const gateway = fork(join(root, 'engine', 'bin', 'sluice.cjs'), ['serve', '--no-watch'], {
     execArgv: ['--import', join(import.meta.dirname, 'counter.ts')],
-    env: { ...process.env, ...place, ...(isTraced ? traces : {}) },
+    // Variables of the shell win over the file.
+    env: { PATH: process.env['PATH'], ...place, ...(isTraced ? traces : {}) },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const url = `http://127.0.0.1:${port}`
   await until(async () => {
-    if (gateway.exitCode !== null) throw new Error('the gateway does not start')
+    if (gateway.exitCode !== null || gateway.signalCode !== null) throw new Error('the gateway does not start')
     return (await fetch(`${url}/api/health/ready`).catch(() => undefined))?.ok === true
   })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
