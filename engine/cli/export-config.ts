@@ -66,30 +66,23 @@ function exported({ source, registry }: Configuration, stored: readonly StoredRe
   if (!isMap(document.contents)) document.contents = document.createNode({}) as never
   const variables = new Variables(given)
   const value = (document.toJS() ?? {}) as JsonObject
+  const hide =
+    (place: Steps, wanted: string): Hear =>
+    (path, text, word) =>
+      document.setIn([...place, ...path], variables.beside(text, `${wanted}_${word}`))
   for (const type of registry.records.values()) {
     const list = value[type.place]
     if (!Array.isArray(list)) continue
     for (const [index, record] of (list as readonly Json[]).entries())
       if (isObject(record))
-        hideIn(record, secretNames(type, record, registry) ?? new Set(), (path, text, word) => {
-          // What the environment gives stays as it is.
-          if (!text.includes('${'))
-            document.setIn([type.place, index, ...path], variables.of(text, `${nameOf(record)}_${word}`))
-        })
+        hideIn(record, secretNames(type, record, registry) ?? new Set(), hide([type.place, index], nameOf(record)))
   }
   for (const [name, setting] of Object.entries(value))
-    if (isObject(setting) && name !== 'server_config')
-      hideIn(setting, new Set(), (path, text, word) => {
-        if (!text.includes('${')) document.setIn([name, ...path], variables.of(text, `${name}_${word}`))
-      })
+    if (isObject(setting) && name !== 'server_config') hideIn(setting, new Set(), hide([name], name))
   const sections = value['server_config']
   if (isObject(sections))
     for (const [name, section] of Object.entries(sections))
-      if (isObject(section))
-        hideSection(name, section, registry, (path, text, word) => {
-          if (!text.includes('${'))
-            document.setIn(['server_config', name, ...path], variables.of(text, `${name}_${word}`))
-        })
+      if (isObject(section)) hideSection(name, section, registry, hide(['server_config', name], name))
   for (const record of stored) addStored(document, record, registry, variables)
   return { text: document.toString({ lineWidth: 0 }), variables: variables.all }
 }
@@ -138,6 +131,22 @@ class Variables {
     this.all.set(name, secret)
     return `\${${name}}`
   }
+
+  /** A text of the file, in which what the environment gives stays as it is. */
+  beside(text: string, wanted: string): string {
+    if (!hasVariable(text)) return this.of(unescaped(text), wanted)
+    const literal = credentialsOf(text).filter((credential) => !hasVariable(credential))
+    return literal.reduce((whole, credential) => {
+      const parts = whole.split(/(\$\{[^}]*\})/)
+      const hidden = (part: string) => part.replaceAll(credential, () => this.of(unescaped(credential), wanted))
+      return parts.map((part) => (part.startsWith('${') ? part : hidden(part))).join('')
+    }, text)
+  }
+}
+
+/** Whether the environment gives a part of a text. */
+function hasVariable(text: string): boolean {
+  return /(?<!\$)\$\{/.test(text)
 }
 
 /** Hears of a secret: where it stands, its text, and the word for it. */

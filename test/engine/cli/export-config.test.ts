@@ -116,6 +116,17 @@ describe('cli/export-config', () => {
     expect(text).to.include('url: ${KEY_VALUE_URL}')
   })
 
+  it('takes a password out of an address beside variables, whatever else is the same text', async () => {
+    const lines = ['key_value:', '  url: redis://canary:canary@${canary_HOST}:1/0']
+    appendFileSync(join(here.folder, 'sluice.yaml'), ['', ...lines, ''].join('\n'))
+    const { status, out, error } = await here.run(['--config', 'sluice.yaml', 'export', 'config'], {
+      ...environment,
+      canary_HOST: '127.0.0.1',
+    })
+    expect(status, error.join('\n')).to.equal(0)
+    expect(out.join('\n')).to.include('url: redis://${KEY_VALUE_URL}:${KEY_VALUE_URL}@${canary_HOST}:1/0\n')
+  })
+
   it('makes a file from which an equal gateway starts', async () => {
     const { status } = await run('--out', 'copy')
     expect(status).to.equal(0)
