@@ -17,6 +17,38 @@ interface Known {
   readonly servers: ReadonlyMap<string, JsonObject>
 }
 
+/** Whether an empty list of a configuration is everything, as it was before version 2; without a version, it is nothing. */
+export function isFirstVersion(root: Node): boolean {
+  return numberOf(at(root, 'version')) === 1
+}
+
+/** What a key of a provider serves. */
+interface Served {
+  /** Whether that is every model but those that are denied. */
+  readonly isOpen: boolean
+  readonly listed: readonly string[]
+  readonly denied: readonly string[]
+  serves(model: string): boolean
+}
+
+/** What a key of a provider serves, or a provider without keys. */
+export function servedBy(key: Node | undefined, isFirst: boolean): Served {
+  const textsOf = (field: string) => itemsOf(at(key, field)).flatMap((one) => textOf(one) ?? [])
+  const [listed, denied] = [textsOf('models'), textsOf('blacklisted_models')]
+  const isEvery = listed.includes('*') || (listed.length === 0 && (isFirst || key === undefined))
+  return {
+    isOpen: isEvery && !denied.includes('*'),
+    listed,
+    denied,
+    serves: (model) => (isEvery || hasModel(listed, model)) && !hasModel(denied, model),
+  }
+}
+
+/** Whether a list of Bifrost names a model, however it is capitalized. */
+function hasModel(list: readonly string[], model: string): boolean {
+  return list.includes('*') || list.some((one) => one.toLowerCase() === model.toLowerCase())
+}
+
 /** The virtual keys of a configuration of Bifrost. */
 export class VirtualKeys {
   readonly #root: Node
@@ -35,9 +67,9 @@ export class VirtualKeys {
   /** Reads `governance`. Returns the keys whose texts stand in the file. */
   read(): readonly TakenKey[] {
     const node = at(this.#root, 'governance')
-    const version = numberOf(at(this.#root, 'version')) ?? 2
+    const isFirst = isFirstVersion(this.#root)
     const names = new Set<string>()
-    for (const entry of itemsOf(at(node, 'virtual_keys'))) this.#readVirtualKey(entry, version === 1, names)
+    for (const entry of itemsOf(at(node, 'virtual_keys'))) this.#readVirtualKey(entry, isFirst, names)
     const used = (list: string) => itemsOf(at(node, list))
     for (const one of [...used('budgets'), ...used('rate_limits')])
       if (!leavesOf(one).some((leaf) => this.#report.has(leaf)))
@@ -54,7 +86,7 @@ export class VirtualKeys {
     return this.#keys
   }
 
-  #readVirtualKey(entry: Node, isFirstVersion: boolean, names: Set<string>): void {
+  #readVirtualKey(entry: Node, isFirst: boolean, names: Set<string>): void {
     const value = at(entry, 'value')
     const text = textOf(value)
     const given = textOf(at(entry, 'name')) ?? textOf(at(entry, 'id')) ?? 'virtual-key'
@@ -64,7 +96,7 @@ export class VirtualKeys {
       return this.#report.lost(entry, 'its text is not in the file: make a new key', 'client')
     }
     names.add(name)
-    const { models, isWider } = this.#modelsOf(entry, isFirstVersion)
+    const { models, isWider } = this.#modelsOf(entry, isFirst)
     const end = this.#endOf(entry)
     const budget = this.#budgetOf(entry)
     const limit = this.#rateLimitOf(entry)
@@ -72,7 +104,7 @@ export class VirtualKeys {
     const isStopped = limit === 'none' || isWider || end === 'unknown'
     if (isStopped) this.#report.keys.disabled.push(name)
     const isOff = flagOf(at(entry, 'is_active')) === false || isStopped
-    const servers = this.#serversOf(entry, isFirstVersion)
+    const servers = this.#serversOf(entry, isFirst)
     for (const field of ['name', 'value', 'is_active']) {
       const node = at(entry, field)
       if (node) this.#report.mapped(node, 'api_keys')
@@ -133,10 +165,10 @@ export class VirtualKeys {
   /** The models that a virtual key may use (undefined: all), and whether that is more than before. */
   #modelsOf(
     entry: Node,
-    isFirstVersion: boolean,
+    isFirst: boolean,
   ): { readonly models: readonly string[] | undefined; readonly isWider: boolean } {
     const configs = itemsOf(at(entry, 'provider_configs'))
-    if (configs.length === 0) return { models: isFirstVersion ? undefined : [], isWider: false }
+    if (configs.length === 0) return { models: isFirst ? undefined : [], isWider: false }
     const all = [...this.#draft.models.keys()]
     const found = new Set<string>()
     let isWider = false
@@ -145,8 +177,9 @@ export class VirtualKeys {
       const provider = textOf(providerNode) ?? ''
       const list = at(config, 'allowed_models')
       const allowed = itemsOf(list).flatMap((one) => textOf(one) ?? [])
-      const isOpen = allowed.includes('*') || (allowed.length === 0 && isFirstVersion)
-      const isServed = this.#served(config, provider, isFirstVersion)
+      const isOpen = allowed.includes('*') || (allowed.length === 0 && isFirst)
+      const { serves, hasGap } = this.#served(config, provider, isFirst)
+      const isServed = (name: string) => serves(name.slice(provider.length + 1))
       const own = all.filter((name) => name.startsWith(`${provider}/`) && isServed(name))
       if (providerNode) this.#report.mapped(providerNode, 'api_keys[].models')
       const before = found.size
@@ -165,12 +198,21 @@ export class VirtualKeys {
           'client',
         )
       else if (list) this.#report.mapped(list, 'api_keys[].models')
+      if (hasGap && found.has(`${provider}/*`)) {
+        isWider = true
+        this.#report.changed(
+          list ?? providerNode ?? config,
+          'disabled: of all models of a provider, its keys leave some out',
+          'api_keys[].disabled',
+          'client',
+        )
+      }
       const denied = at(config, 'blacklisted_models')
       if (denied && !isEmpty(denied)) {
-        const names = itemsOf(denied).map((one) => `${provider}/${one.text.replace(`${provider}/`, '')}`)
-        const isAll = names.includes(`${provider}/*`)
-        for (const name of [...found].slice(before)) if (isAll || names.includes(name)) found.delete(name)
-        if (!isAll && found.has(`${provider}/*`)) {
+        const left = itemsOf(denied).map((one) => one.text.replace(`${provider}/`, ''))
+        for (const name of [...found].slice(before))
+          if (hasModel(left, name.slice(provider.length + 1))) found.delete(name)
+        if (found.has(`${provider}/*`)) {
           isWider = true
           this.#report.changed(
             denied,
@@ -189,32 +231,42 @@ export class VirtualKeys {
     return { models: [...found], isWider }
   }
 
-  /** Whether one of the keys of a provider that a virtual key may use serves a model. */
-  #served(config: Node, provider: string, isFirstVersion: boolean): (model: string) => boolean {
-    const list = at(config, 'key_ids') ?? at(config, 'keys')
+  /**
+   * Whether one of the keys of a provider that a virtual key may use serves a model, and whether those that serve every
+   * model leave some out that none of them serves.
+   */
+  #served(
+    config: Node,
+    provider: string,
+    isFirst: boolean,
+  ): { readonly serves: (model: string) => boolean; readonly hasGap: boolean } {
+    const list = at(config, 'key_ids') ?? at(config, 'allowed_keys') ?? at(config, 'keys')
     const names = itemsOf(list).flatMap((one) =>
       [one, at(one, 'key_id'), at(one, 'id'), at(one, 'name')].flatMap((node) => textOf(node) ?? []),
     )
-    if (list === undefined || names.includes('*') || (isEmpty(list) && isFirstVersion)) {
+    const isBound = list !== undefined && !names.includes('*') && !(isEmpty(list) && isFirst)
+    if (isBound)
+      this.#report.changed(
+        list,
+        'the models of these keys are written out; every key that serves a model is used for it',
+        'api_keys[].models',
+      )
+    else
       for (const leaf of list ? leavesOf(list) : []) this.#report.default(leaf, 'a model may be asked with every key')
-      return () => true
-    }
-    this.#report.changed(
-      list,
-      'the models of these keys are written out; every key that serves a model is used for it',
-      'api_keys[].models',
-    )
-    const served = itemsOf(at(this.#root, 'providers', provider, 'keys'))
-      .filter((key) => ['name', 'id'].some((field) => names.includes(textOf(at(key, field)) ?? '')))
-      .map((key) => itemsOf(at(key, 'models')).flatMap((one) => textOf(one) ?? []))
-    const isOpen = served.some((models) => models.length === 0 || models.includes('*'))
-    return (model) => isOpen || served.some((models) => models.includes(model.slice(provider.length + 1)))
+    const keys = itemsOf(at(this.#root, 'providers', provider, 'keys'))
+    if (!isBound && keys.length === 0) return { serves: () => true, hasGap: false }
+    const served = keys
+      .filter((key) => !isBound || ['name', 'id'].some((field) => names.includes(textOf(at(key, field)) ?? '')))
+      .filter((key) => flagOf(at(key, 'enabled')) !== false)
+      .map((key) => servedBy(key, isFirst))
+    const serves = (model: string) => served.some((one) => one.serves(model))
+    return { serves, hasGap: served.some(({ isOpen, denied }) => isOpen && denied.some((model) => !serves(model))) }
   }
 
   /** The servers that a virtual key may use; undefined: as usual. */
-  #serversOf(entry: Node, isFirstVersion: boolean): readonly string[] | undefined {
+  #serversOf(entry: Node, isFirst: boolean): readonly string[] | undefined {
     const configs = itemsOf(at(entry, 'mcp_configs'))
-    if (configs.length === 0) return isFirstVersion || this.#servers.size === 0 ? undefined : []
+    if (configs.length === 0) return isFirst || this.#servers.size === 0 ? undefined : []
     const found = new Set<string>()
     for (const config of configs) {
       const known = ['mcp_client_name', 'mcp_client_id', 'client_name', 'name'].flatMap(

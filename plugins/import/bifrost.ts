@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../engine/index.ts'
-import { VirtualKeys } from './bifrost-keys.ts'
+import { isFirstVersion, servedBy, VirtualKeys } from './bifrost-keys.ts'
 import { Draft, freeName, variableNamed } from './draft.ts'
 import { providerFor, reserve, tellNames, vendorNamed } from './foreign.ts'
 import type { Connection } from './foreign.ts'
@@ -187,17 +187,26 @@ class BifrostReader {
       if (node && field === 'enabled') this.report.mapped(node, 'providers[].enabled')
       else if (node) this.report.default(node, 'keys of providers have no names')
     }
-    const denied = at(key, 'blacklisted_models')
-    if (denied && !isEmpty(denied))
-      this.report.lost(denied, 'every model of a pattern is served: list those of the key in models', 'limit')
-    const deployments = [...membersOf(at(azure, 'deployments')), ...membersOf(at(bedrock, 'deployments'))]
     const models = at(key, 'models')
-    const listed = itemsOf(models).flatMap((one) => textOf(one) ?? [])
-    const isOpen = listed.length === 0 || listed.includes('*')
+    const { isOpen, listed, serves } = servedBy(key, isFirstVersion(this.#root))
+    const denied = at(key, 'blacklisted_models')
+    if (denied && !isEmpty(denied) && isOpen)
+      this.report.lost(denied, 'every model of a pattern is served: list those of the key in models', 'limit')
+    else if (denied && !isEmpty(denied)) this.report.mapped(denied, 'models[]')
+    const deployments = [...membersOf(at(azure, 'deployments')), ...membersOf(at(bedrock, 'deployments'))]
     if (models && !isEmpty(models)) this.report.mapped(models, 'models[]')
-    const named = [...new Set([...(isOpen ? [] : listed), ...deployments.map(([model]) => model)])]
-    for (const [, node] of deployments) this.report.mapped(node, 'models[].upstream_model')
-    for (const model of named) {
+    else if (key && !isFirstVersion(this.#root))
+      this.report.changed(
+        models ?? key,
+        'it serves no model: an empty list is none, unless the file says "version": 1; write ["*"] for all',
+        'models[]',
+        'client',
+      )
+    for (const [model, node] of deployments)
+      if (serves(model)) this.report.mapped(node, 'models[].upstream_model')
+      else this.report.default(node, 'the key does not serve it')
+    const named = new Set([...listed, ...deployments.map(([model]) => model)])
+    for (const model of [...named].filter((one) => one !== '*' && serves(one))) {
       const deployment = textOf(deployments.find(([one]) => one === model)?.[1])
       const upstream = deployment ?? upstreamName({ vendor, model }).upstream
       this.#place(`${name}/${model}`, { provider: provider.name, upstream, weight }, models ?? key)

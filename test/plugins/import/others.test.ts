@@ -1,8 +1,9 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect } from 'chai'
+import { parse } from 'yaml'
 import { isBifrostSection } from '../../../plugins/import/bifrost.ts'
 import { isPortkeySection } from '../../../plugins/import/portkey.ts'
 import { root, sandbox } from '../../engine/cli/sandbox.ts'
@@ -220,6 +221,78 @@ describe('plugins/import: portkey and bifrost', () => {
     expect(await modelsOf('new')).to.deep.equal({ status: 0, models: { ...narrow, none: [] } })
     await file(1)
     expect((await modelsOf('first')).models).to.deep.include({ small: narrow.small, none: all })
+  })
+
+  it('gives virtual keys of Bifrost no model that no key of a provider serves to them', async () => {
+    const key = (name: string, models: readonly string[] | undefined, more: object = {}) => ({
+      name,
+      value: `env.${name}`,
+      models,
+      ...more,
+    })
+    const imports = async (keys: readonly object[], config: object, version?: number) => {
+      const virtual = { name: 'v', value: 'sk-bf-v-0000', provider_configs: [{ provider: 'openai', ...config }] }
+      const text = JSON.stringify({ version, providers: { openai: { keys } }, governance: { virtual_keys: [virtual] } })
+      await here.write('served.json', text)
+      const { status, out } = await here.run('import', 'bifrost', 'served.json', '--out', 'new', '--force', '--json')
+      const { items, keys: counts } = JSON.parse(out.join('\n')) as ShownReport
+      const database = new Sqlite(join(folder(), 'data/sluice.db'), { readonly: true })
+      const { models, disabled } = database.prepare('select models, disabled from api_keys').get() as {
+        models: string
+        disabled: number
+      }
+      database.close()
+      rmSync(join(folder(), 'data'), { recursive: true })
+      expect(counts.disabled).to.deep.equal(disabled === 1 ? ['v'] : [])
+      const toldOf = (end: string) => items.find(({ path }) => path.endsWith(end))?.status
+      const { models: names = [] } = parse(readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8')) as {
+        models: { name: string }[]
+      }
+      return { status, models: JSON.parse(models) as unknown, disabled, toldOf, written: names.map(({ name }) => name) }
+    }
+    const all = { allowed_models: ['*'], key_ids: ['*'] }
+    const only = (name: string) => ({ allowed_models: ['*'], key_ids: [name] })
+
+    const off = [key('A', ['gpt-4o'], { enabled: false }), key('B', ['*'])]
+    expect(await imports(off, only('A'))).to.deep.include({ models: [], disabled: 0 })
+    expect(await imports(off, { allowed_models: ['*'], allowed_keys: ['A'] }, 1)).to.deep.include({ models: [] })
+
+    const denying = key('K2', ['*'], { blacklisted_models: ['GPT-5'] })
+    const both = [key('K1', ['gpt-5']), denying]
+    expect(await imports(both, only('K2'))).to.deep.include({ models: ['openai/*'], disabled: 1 })
+    expect(await imports(both, { ...only('K2'), allowed_models: ['gpt-5', 'gpt-4o'] })).to.deep.include({
+      models: ['openai/gpt-4o'],
+      disabled: 0,
+    })
+    expect(await imports(both, all), 'the other key serves it').to.deep.include({ disabled: 0 })
+    expect(await imports([denying], all), 'no key serves it').to.deep.include({ models: ['openai/*'], disabled: 1 })
+    expect(await imports([key('K', ['*'], { blacklisted_models: ['*'] })], all)).to.deep.include({
+      models: [],
+      disabled: 0,
+      written: [],
+    })
+    const listed = await imports([key('K', ['a', 'b'], { blacklisted_models: ['b'] })], only('K'))
+    expect(listed).to.deep.include({ status: 0, models: ['openai/a'], disabled: 0, written: ['openai/a'] })
+    expect(listed.toldOf('keys[0].blacklisted_models')).to.equal('mapped')
+    const own = { ...all, allowed_models: ['a', 'b'], blacklisted_models: ['B'] }
+    expect(await imports([key('K', ['a', 'b'])], own)).to.deep.include({ models: ['openai/a'] })
+
+    const empty = [key('E', []), key('F', ['gpt-4o'])]
+    expect(await imports(empty, only('E'), 1)).to.deep.include({ models: ['openai/*', 'openai/gpt-4o'] })
+    for (const version of [2, undefined]) {
+      const nothing = await imports(empty, all, version)
+      expect(nothing).to.deep.include({ models: ['openai/gpt-4o'], written: ['openai/gpt-4o'] })
+      expect(nothing.toldOf('keys[0].models')).to.equal('changed')
+      expect(await imports(empty, only('E'), version)).to.deep.include({ models: [] })
+    }
+    const absent = await imports([key('E', undefined)], all)
+    expect([absent.written, absent.toldOf('openai.keys[0]')]).to.deep.equal([[], 'changed'])
+    const azure = { azure_key_config: { endpoint: 'https://a.openai.azure.com', deployments: { a: 'x', b: 'y' } } }
+    await here.write('azure.json', JSON.stringify({ providers: { azure: { keys: [key('K', ['a'], azure)] } } }))
+    await here.run('import', 'bifrost', 'azure.json', '--out', 'new', '--force')
+    expect(readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8'))
+      .to.include('azure/a')
+      .and.not.include('azure/b')
   })
 
   it('lets virtual keys of Bifrost end as before, and leaves out models that they may not use', async () => {
