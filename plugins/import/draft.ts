@@ -40,6 +40,9 @@ export function litellmVariable(text: string): string | undefined {
   return name === undefined ? undefined : variableNamed(name)
 }
 
+/** A variable that nobody sets. With it, a text is more than a variable in another way of writing. */
+export const asText = 'SLUICE_AS_TEXT'
+
 /** Variables of the gateway itself, which nothing that is imported stands for. */
 export const ownVariables: ReadonlySet<string> = new Set([
   'DATABASE_URL',
@@ -48,6 +51,7 @@ export const ownVariables: ReadonlySet<string> = new Set([
   'HOST',
   'PORT',
   'LOG_LEVEL',
+  asText,
 ])
 
 /**
@@ -62,7 +66,12 @@ export function meantVariable(text: string): string | undefined {
 const bareVariable =
   /^(?:\$(?:env:)?|os\.environ\/|os\.environ\[?['"]?|process\.env\.|env[.:/]|%|\{\{ ?(?:env\.)?)([A-Z][A-Z0-9_]*)(?:['"]?\]|%| ?\}\})?$/
 
-/** Whether such a variable stands in a text. */
+/** The variable that a text names in such a way; undefined: it names none. */
+export function bareName(text: string): string | undefined {
+  return bareVariable.exec(text)?.[1]
+}
+
+/** Whether a variable stands in a text as shells write it. */
 export function hasVariable(text: string): boolean {
   return meantVariable(text) !== undefined || /\$\{[A-Za-z_]\w{0,128}(?::?[-?][^}]{0,256})?\}/.test(text)
 }
@@ -115,8 +124,9 @@ export class Draft {
     const given = textOf(node) ?? ''
     const variable = this.#variableOf(given)
     if (variable !== undefined) return this.variable(variable)
-    const [, meant] = bareVariable.exec(given) ?? []
-    if (meant !== undefined) this.#report.changed(node, `is taken as it is unless ${meant} is set`)
+    const meant = bareName(given)
+    if (meant !== undefined)
+      this.#report.changed(node, `is taken as it is; where a variable is meant, write \${${meant}}`)
     return escaped(given)
   }
 
@@ -272,8 +282,7 @@ export class Draft {
 
 /** A text that a configuration file takes as it is, even one that is nothing but a variable of another program. */
 export function escaped(text: string): string {
-  const name = bareVariable.exec(text)?.[1]
-  return name === undefined ? text.replaceAll('${', () => '$${') : `\${${name}:-${text.replaceAll(/[{}\s]+/g, '')}}`
+  return bareName(text) === undefined ? text.replaceAll('${', () => '$${') : `\${${asText}:-}${text}`
 }
 
 /** A value whose texts a configuration file takes as they are. */

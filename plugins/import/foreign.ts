@@ -1,5 +1,5 @@
 import type { Json } from '../../engine/index.ts'
-import { escaped, ownVariables, variableNamed } from './draft.ts'
+import { bareName, escaped, ownVariables, variableNamed } from './draft.ts'
 import type { Draft, DraftProvider } from './draft.ts'
 import type { Report } from './report.ts'
 import { isSecretAddress } from './secrets.ts'
@@ -122,7 +122,7 @@ function addressOf(vendor: string, given: string): string {
 
 /** Keeps variables that files name from secrets, and usual ones of vendors whose keys are not in the files. */
 export function reserve(draft: Draft, files: readonly Node[], usual: Iterable<string> = []): void {
-  const named = files.flatMap(leavesOf).flatMap(({ text }) => draft.variableIn(text) ?? [])
+  const named = files.flatMap(leavesOf).flatMap(({ text }) => draft.variableIn(text) ?? bareName(text) ?? [])
   for (const name of [...ownVariables, ...named, ...usual]) draft.reserved.add(name)
 }
 

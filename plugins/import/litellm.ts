@@ -1,5 +1,5 @@
 import { dirname, relative, resolve } from 'node:path'
-import { Draft, hasVariable, litellmShape, litellmVariable, meantVariable } from './draft.ts'
+import { asText, Draft, hasVariable, litellmShape, litellmVariable, meantVariable } from './draft.ts'
 import { reserve, tellNames } from './foreign.ts'
 import { modelIn } from './litellm-deployment.ts'
 import type { ValueOf } from './litellm-deployment.ts'
@@ -154,7 +154,7 @@ function readEnvironment(sections: readonly Node[], { draft, report }: Reading):
         node,
         "LiteLLM's database is not used; give it to --database once, and set DATABASE_URL to another one",
       )
-    else if (['HOST', 'PORT', 'LOG_LEVEL', 'SLUICE_SECRET', 'SLUICE_CONFIG'].includes(name))
+    else if (['HOST', 'PORT', 'LOG_LEVEL', 'SLUICE_SECRET', 'SLUICE_CONFIG', asText].includes(name))
       report.changed(node, 'the gateway reads a variable of this name in its own way; set it by hand')
     else if (draft.isVariable(node) || hasVariable(value)) {
       if (draft.isVariable(node)) draft.text(node)

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { asText } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { Unreadable } from './tree.ts'
 
@@ -14,7 +15,9 @@ const ownerOnly = 0o600
 export function filesOf(draft: Draft, from: string): Files {
   const text = draft.toYaml(from)
   const written = [...text.matchAll(/(?<!\$)\$\{([A-Za-z_]\w*)/g)].map(([, name = '']) => name)
-  const variables = [...new Set([...draft.variables, ...draft.environment.keys(), ...written])].sort()
+  const variables = [...new Set([...draft.variables, ...draft.environment.keys(), ...written])]
+    .filter((name) => name !== asText)
+    .sort()
   return new Map([
     ['config/sluice.yaml', text],
     ['.env.example', variables.map((name) => `${name}=\n`).join('')],

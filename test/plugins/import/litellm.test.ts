@@ -313,12 +313,47 @@ describe('plugins/import: litellm', () => {
     expect([status, error]).to.deep.equal([3, []])
     const checked = await here.run('--config', 'new/config/sluice.yaml', 'check')
     expect([checked.status, ...checked.error]).to.deep.equal([0])
-    expect(await readFile(join(folder(), '.env.example'), 'utf8')).to.include('MODEL=\nNAME=\n')
+    expect(await readFile(join(folder(), '.env.example'), 'utf8')).to.equal('OPENAI_API_KEY=\n')
     const told = (JSON.parse(out.join('\n')) as ShownReport).items.find(({ path }) => path.endsWith('organization'))
-    expect([told?.status, told?.advice]).to.deep.equal(['changed', 'is taken as it is unless ORG is set'])
+    expect([told?.status, told?.advice]).to.deep.equal([
+      'changed',
+      'is taken as it is; where a variable is meant, write ${ORG}',
+    ])
     const gateway = await startImported(folder())
     try {
-      expect(gateway.models).to.include('${NAME:-%NAME%}')
+      expect((await gateway.ask('%NAME%')).status).to.equal(200)
+      const { headers, body } = await gateway.upstream.received()
+      expect(headers['openai-organization']).to.equal('$ORG')
+      expect((JSON.parse(body.toString()) as { model: string }).model).to.equal('$MODEL')
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('sends no variable of the gateway in place of a text, and no secret whose variable has its name', async () => {
+    const model = (name: string, more: string) =>
+      `  - { model_name: ${name}, litellm_params: { model: openai/${name}, api_key: sk-real, ${more} } }`
+    const lines = [
+      'model_list:',
+      model('a', 'organization: $DATABASE_URL'),
+      model('b', 'extra_headers: { x-note: "env:SLUICE_SECRET" }'),
+      model('c', 'organization: $OPENAI_API_KEY'),
+      model('d', 'organization: "{{ env.ORG }}"'),
+      'environment_variables: { SLUICE_AS_TEXT: set }',
+    ]
+    await here.write('texts.yaml', lines.join('\n'))
+    expect((await here.run('import', 'litellm', 'texts.yaml', '--out', 'new')).error).to.deep.equal([])
+    expect(await readFile(join(folder(), '.env'), 'utf8')).to.equal('OPENAI_API_KEY_2=sk-real\n')
+    const env = { SLUICE_SECRET: 'a-long-secret-of-the-test-0123456789abcdef', OPENAI_API_KEY: 'sk-other', ORG: 'org' }
+    const gateway = await startImported(folder(), { env })
+    try {
+      const sent: unknown[] = []
+      for (const name of ['a', 'b', 'c', 'd']) {
+        expect((await gateway.ask(name)).status).to.equal(200)
+        const headers = gateway.upstream.requests.at(-1)?.headers
+        sent.push(headers?.['openai-organization'] ?? headers?.['x-note'])
+      }
+      expect(sent).to.deep.equal(['$DATABASE_URL', 'env:SLUICE_SECRET', '$OPENAI_API_KEY', '{{ env.ORG }}'])
     } finally {
       await gateway.close()
     }
