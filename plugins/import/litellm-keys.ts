@@ -27,13 +27,14 @@ const lostColumns: readonly (readonly [column: string, advice: string, weight?: 
 ]
 const lostMetadata: readonly (readonly [field: string, advice: string, weight?: Weight])[] = [
   ['guardrails', 'name the guards of the key: guards', 'limit'],
+  ['policies', 'name the guards of the key: guards', 'limit'],
   ['model_rpm_limit', 'keys have one limit for all models', 'limit'],
   ['model_tpm_limit', 'keys have one limit for all models', 'limit'],
   ['enforced_params', 'request_policy has rules for parameters', 'limit'],
   ['logging', 'keys have no callbacks of their own'],
 ]
 
-/** Columns of a team or a project with what its keys may use together. */
+/** Limits of what the keys of a team or a project may use together. */
 const limitsOfGroups = [
   'max_budget',
   'soft_budget',
@@ -43,9 +44,14 @@ const limitsOfGroups = [
   'rpm_limit',
   'tpm_limit',
   'max_parallel_requests',
-  'model_rpm_limit',
-  'model_tpm_limit',
+  'tpd_limit',
+  'team_member_budget_id',
 ] as const
+/** What a team or a project has without a place, in columns or in its metadata. */
+const lostOfGroups: typeof lostMetadata = [
+  ...limitsOfGroups.map((column) => [column, 'there are no teams: give its keys budgets and limits', 'limit'] as const),
+  ...lostMetadata,
+]
 
 const hashShape = /^[0-9a-f]{64}$/
 /** The team of the sessions of LiteLLM's own pages. */
@@ -318,9 +324,10 @@ export function tellTables({ rows, counts }: LitellmDatabase, { report }: Readin
     for (const row of list) {
       const path = `${name}[${names.map((column) => textIn(row, column)).find((text) => text !== undefined) ?? ''}]`
       report.changed(table(path), 'what it may use, and whether it is blocked, stands in its keys', 'api_keys')
-      for (const column of limitsOfGroups)
-        if (isSaid(row, column))
-          report.lost(table(`${path}.${column}`), 'there are no teams: give its keys budgets and limits', 'limit')
+      for (const [column, advice, weight] of lostOfGroups) {
+        if (isSaid(row, column)) report.lost(table(`${path}.${column}`), advice, weight)
+        if (isSaid(objectIn(row, 'metadata'), column)) report.lost(table(`${path}.metadata.${column}`), advice, weight)
+      }
     }
   for (const row of rows.Config)
     if (isSaid(row, 'param_value'))

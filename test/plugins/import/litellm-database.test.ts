@@ -279,6 +279,34 @@ describe('plugins/import: the database of LiteLLM', () => {
     expect(limits.split('##', 1)[0]).to.include('TeamTable[Red].max_budget').and.include('BudgetTable[b].model_max')
   })
 
+  it('names the limits and the guards that stand in the metadata of teams, projects and keys', async () => {
+    theirs = await litellmTables(service.url)
+    await theirs.query('alter table "LiteLLM_TeamTable" add column policies text[]')
+    await theirs.query('alter table "LiteLLM_ProjectTable" add column metadata jsonb')
+    const metadata = { model_rpm_limit: { 'gpt-5': 10 }, guardrails: ['pii'], team_member_budget_id: 'b', tags: [] }
+    await theirs.add('TeamTable', { team_id: 'red', models: [], metadata, policies: ['strict'] })
+    await theirs.add('TeamTable', { team_id: 'blue', models: [], metadata: { model_tpm_limit: {}, note: 'x' } })
+    await theirs.add('ProjectTable', { project_id: 'p', models: [], metadata: { model_tpm_limit: { a: 1 } } })
+    await key('sk-of-a-team-0001', { team_id: 'red', metadata: { policies: ['strict'] } })
+    const { status, report } = await imported()
+    expect(status).to.equal(3)
+    expect(said(report)).to.have.members([
+      'changed LiteLLM_TeamTable[red]',
+      'lost LiteLLM_TeamTable[red].policies',
+      'lost LiteLLM_TeamTable[red].metadata.model_rpm_limit',
+      'lost LiteLLM_TeamTable[red].metadata.guardrails',
+      'lost LiteLLM_TeamTable[red].metadata.team_member_budget_id',
+      'changed LiteLLM_TeamTable[blue]',
+      'changed LiteLLM_ProjectTable[p]',
+      'lost LiteLLM_ProjectTable[p].metadata.model_tpm_limit',
+      'lost LiteLLM_VerificationToken[of-a-team-0001].metadata.policies',
+    ])
+    const [, limits = ''] = readFileSync(join(folder(), 'import-report.md'), 'utf8').split('## Less strict than before')
+    expect(limits.split('##', 1)[0])
+      .to.include('TeamTable[red].metadata.guardrails')
+      .and.include('TeamTable[red].policies')
+  })
+
   it('replaces its own report without --force, and no other', async () => {
     theirs = await litellmTables(service.url)
     await key('sk-first-00000001')
