@@ -18,8 +18,16 @@ interface Known {
 }
 
 /** Whether an empty list of a configuration is everything, as it was before version 2; without a version, it is nothing. */
-export function isFirstVersion(root: Node): boolean {
+function isFirstVersion(root: Node): boolean {
   return numberOf(at(root, 'version')) === 1
+}
+
+/**
+ * Whether an empty list of models of a key of a provider is none. A file without a version has such lists from before,
+ * when it was everything: a key that serves nothing would have no use.
+ */
+export function isNarrow(root: Node): boolean {
+  return (numberOf(at(root, 'version')) ?? 1) >= 2
 }
 
 /** What a key of a provider serves. */
@@ -32,10 +40,10 @@ interface Served {
 }
 
 /** What a key of a provider serves, or a provider without keys. */
-export function servedBy(key: Node | undefined, isFirst: boolean): Served {
+export function servedBy(key: Node | undefined, isNarrowed: boolean): Served {
   const textsOf = (field: string) => itemsOf(at(key, field)).flatMap((one) => textOf(one) ?? [])
   const [listed, denied] = [textsOf('models'), textsOf('blacklisted_models')]
-  const isEvery = listed.includes('*') || (listed.length === 0 && (isFirst || key === undefined))
+  const isEvery = listed.includes('*') || (listed.length === 0 && !(isNarrowed && at(key, 'models') !== undefined))
   return {
     isOpen: isEvery && !denied.includes('*'),
     listed,
@@ -258,7 +266,7 @@ export class VirtualKeys {
     const served = keys
       .filter((key) => !isBound || ['name', 'id'].some((field) => names.includes(textOf(at(key, field)) ?? '')))
       .filter((key) => flagOf(at(key, 'enabled')) !== false)
-      .map((key) => servedBy(key, isFirst))
+      .map((key) => servedBy(key, isNarrow(this.#root)))
     const serves = (model: string) => served.some((one) => one.serves(model))
     return { serves, hasGap: served.some(({ isOpen, denied }) => isOpen && denied.some((model) => !serves(model))) }
   }

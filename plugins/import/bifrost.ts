@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../engine/index.ts'
-import { isFirstVersion, servedBy, VirtualKeys } from './bifrost-keys.ts'
+import { isNarrow, servedBy, VirtualKeys } from './bifrost-keys.ts'
 import { Draft, freeName, variableNamed } from './draft.ts'
 import { providerFor, reserve, tellNames, vendorNamed } from './foreign.ts'
 import type { Connection } from './foreign.ts'
@@ -188,17 +188,17 @@ class BifrostReader {
       else if (node) this.report.default(node, 'keys of providers have no names')
     }
     const models = at(key, 'models')
-    const { isOpen, listed, serves } = servedBy(key, isFirstVersion(this.#root))
+    const { isOpen, listed, serves } = servedBy(key, isNarrow(this.#root))
     const denied = at(key, 'blacklisted_models')
     if (denied && !isEmpty(denied) && isOpen)
       this.report.lost(denied, 'every model of a pattern is served: list those of the key in models', 'limit')
     else if (denied && !isEmpty(denied)) this.report.mapped(denied, 'models[]')
     const deployments = [...membersOf(at(azure, 'deployments')), ...membersOf(at(bedrock, 'deployments'))]
     if (models && !isEmpty(models)) this.report.mapped(models, 'models[]')
-    else if (key && !isFirstVersion(this.#root))
+    else if (models && isNarrow(this.#root))
       this.report.changed(
-        models ?? key,
-        'it serves no model: an empty list is none, unless the file says "version": 1; write ["*"] for all',
+        models,
+        'it serves no model: an empty list is none from version 2 on; write ["*"] for all',
         'models[]',
         'client',
       )
