@@ -36,7 +36,7 @@ interface Served {
   readonly isOpen: boolean
   readonly listed: readonly string[]
   readonly denied: readonly string[]
-  serves(model: string): boolean
+  readonly serves: (model: string) => boolean
 }
 
 /** What a key of a provider serves, or a provider without keys. */

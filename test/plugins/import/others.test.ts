@@ -246,7 +246,7 @@ describe('plugins/import: portkey and bifrost', () => {
       expect(counts.disabled).to.deep.equal(disabled === 1 ? ['v'] : [])
       const toldOf = (end: string) => items.find(({ path }) => path.endsWith(end))?.status
       const { models: names = [] } = parse(readFileSync(join(folder(), 'config/sluice.yaml'), 'utf8')) as {
-        models: { name: string }[]
+        models?: { name: string }[]
       }
       return { status, models: JSON.parse(models) as unknown, disabled, toldOf, written: names.map(({ name }) => name) }
     }
