@@ -36,6 +36,7 @@ export class Healths {
   readonly #random: () => number
   readonly #turned: (provider: string, to: CircuitState) => void
   readonly #found = new LRUCache<string, Health>({ max: most })
+  #isThere: (health: Health) => boolean = () => true
 
   /**
    * @param random draws a number from 0 to 1
@@ -49,7 +50,10 @@ export class Healths {
     this.#turned = turned
   }
 
-  /** @param perModel whether each model of a provider has a health of its own */
+  /**
+   * What is gone has none that others see: requests of an older configuration may still ask it.
+   * @param perModel whether each model of a provider has a health of its own
+   */
   of({ provider: { name: provider }, model: { name: model } }: Candidate, perModel: boolean): Health {
     const key = perModel ? `${provider}\n${model}` : provider
     let health = this.#found.get(key)
@@ -64,7 +68,7 @@ export class Healths {
         latency: undefined,
         measured: 0,
       }
-      this.#found.set(key, health)
+      if (this.#isThere(health)) this.#found.set(key, health)
     }
     return health
   }
@@ -74,8 +78,9 @@ export class Healths {
     return [...this.#found.values()].toReversed().filter(({ model }) => (model !== null) === perModel)
   }
 
-  /** Forgets what nobody can ask any more: its circuit would never close. */
+  /** Forgets what nobody can ask any more, from now on: its circuit would never close. */
   keep(isThere: (health: Health) => boolean): void {
+    this.#isThere = isThere
     const gone = [...this.#found.entries()].filter(([, health]) => !isThere(health))
     for (const [key] of gone) this.#found.delete(key)
   }

@@ -363,7 +363,7 @@ describe('the breaker of a provider, or of a model, that is gone', () => {
     const gateway = await startAdmin({
       folder,
       server_config: {
-        resilience: { retries: { tries: 1 }, breaker: { failures: 1 } },
+        resilience: { retries: { tries: 2 }, breaker: { failures: 1 } },
         telemetry: { metrics: { access: 'open' } },
       },
       providers: ['far', 'near'].map((name) => ({ name, type: 'compatible', base_url: upstream.url, api_key: 'k' })),
@@ -401,7 +401,18 @@ describe('the breaker of a provider, or of a model, that is gone', () => {
       expect(await states()).to.deep.equal([{ far: 2, near: 2 }, ['far / m', 'near / near/any']])
       await change(['provider: far', 'provider: near'])
       expect(await states()).to.deep.equal([{ far: 0, near: 2 }, ['near / near/any']])
+      // A request that is under way goes on to ask what was there when it began.
+      const gone = Promise.withResolvers<void>()
+      const failing = { status: 503, body: { error: { message: 'no' } } }
+      const before = upstream.requests.length
+      upstream.answer(() => gone.promise.then(() => failing), failing)
+      const asked = gateway.post('/v1/chat/completions', { model: 'o', messages })
+      await upstream.received(before + 1)
       await change(['name: near\n', 'name: third\n'], ['provider: near', 'provider: third'])
+      expect(await states()).to.deep.equal([{ far: 0, near: 0 }, []])
+      gone.resolve()
+      expect((await asked).status).to.equal(502)
+      expect(upstream.requests).to.have.length(before + 2)
       expect(await states()).to.deep.equal([{ far: 0, near: 0 }, []])
     } finally {
       await gateway.close()
