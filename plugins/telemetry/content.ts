@@ -38,7 +38,7 @@ export function describeContent(
     attributes[name] = kept
     if (kept.length < text.length) attributes[names.truncated] = true
   }
-  const { rpc, operation, protocol } = call
+  const { rpc, operation } = call
   const tool = rpc?.contents?.()
   put(names.toolArguments, tool?.arguments)
   put(names.toolResult, tool?.result)
@@ -46,7 +46,7 @@ export function describeContent(
   const { request, reply } = call.content?.() ?? {}
   if (request) {
     const { items, tools } = request as GenerateRequest
-    const apart = apartIn(items, protocol)
+    const apart = apartIn(items, call)
     put(names.systemInstructions, apart.length === 0 ? undefined : apart.flatMap(partsOf))
     put(names.inputMessages, messagesOf(items.filter((item) => !apart.includes(item))) as unknown as Json)
     put(names.toolDefinitions, tools.length === 0 ? undefined : tools.map(definitionOf))
@@ -64,13 +64,19 @@ function cut(text: string, most: number): string {
 }
 
 /** The system text that a protocol has apart from its messages. */
-function apartIn(items: readonly Item[], protocol: string | undefined): readonly Item[] {
-  const has = (item: Item, ...roles: readonly string[]) => item.type === 'message' && roles.includes(item.role)
+function apartIn(items: readonly Item[], { protocol, lane, asked }: ToldCall): readonly Item[] {
   // Chat completions have all of it among the messages, and responses what is not their instructions.
   if (protocol === 'chat') return []
-  if (protocol !== 'responses') return items.filter((item) => has(item, 'system', 'developer'))
-  const first = items.findIndex((item) => !has(item, 'system'))
-  return first < 0 ? items : items.slice(0, first)
+  if (protocol !== 'responses')
+    return items.filter((item) => item.type === 'message' && (item.role === 'system' || item.role === 'developer'))
+  if (lane === 'bytes') return items.slice(0, Number(asked?.()['apart'] ?? 0))
+  // Of another protocol, the texts before all else become their instructions, unless there is nothing else.
+  const first = items.findIndex((item) => !isInstruction(item))
+  return first < 0 ? [] : items.slice(0, first)
+}
+
+function isInstruction(item: Item): boolean {
+  return item.type === 'message' && item.role === 'system' && item.content.every(({ type }) => type === 'text')
 }
 
 /** Neighbouring items of one role are one message. */

@@ -74,6 +74,10 @@ function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
       return (whole ?? readable(() => request.neutral('generate')))?.items.length
     },
     tools: asked.tools.length,
+    // How many of the items, which are the first ones, do not stand in the conversation.
+    get apart() {
+      return readable(() => withoutConversation(request).neutral('generate'))?.items.length
+    },
     toolChoice: undefined,
     rest: undefined,
     user: undefined,
@@ -96,7 +100,7 @@ function conversationIn({ sent: { routing, conversation }, headers }: Envelope):
 
 function withoutConversation(request: Envelope): Envelope {
   const body = { ...request.body }
-  for (const field of conversations) if (Array.isArray(body[field])) body[field] = []
+  for (const field of conversations) if (body[field] !== undefined) body[field] = []
   for (const field of refused) delete body[field]
   return request.with({ body })
 }

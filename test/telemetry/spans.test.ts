@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
 import type { GatewaySettings, RunningGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
@@ -242,6 +243,46 @@ describe('spans', () => {
       [{ type: 'text', content: 'Be here.' }],
       ['developer', 'user', 'system'],
     ])
+  })
+
+  it('have system text where the responses API was sent it: of its own clients unchanged, of others as it is printed', async () => {
+    const providers = [{ name: 'own', type: 'native', base_url: upstream.url, api_key: secret }]
+    const models = [{ name: 'own', provider: 'own', protocols: ['responses'] }]
+    const gateway = await start({ content: 'span' }, { providers, models })
+    upstream.answer(says('responses', 'Well.'))
+    const told = async (path: string, body: object) => {
+      const call = await callOf(await ask(gateway, { model: 'own', ...body }, path))
+      const { instructions, input } = JSON.parse(String(upstream.requests.at(-1)?.body)) as JsonObject
+      const { 'gen_ai.system_instructions': apart = '[]' } = call.attributes
+      const texts = (JSON.parse(String(apart)) as { content: string }[]).map(({ content }) => content)
+      // It was sent so.
+      expect(texts.join('\n\n')).to.equal(instructions ?? '')
+      const inputMessages = json(call, 'gen_ai.input.messages') as { role: string }[]
+      expect(inputMessages).to.have.length(Array.isArray(input) ? input.length : 1)
+      return [call.attributes['sluice.lane'], texts.length, inputMessages.map(({ role }) => role)]
+    }
+    const kind = { role: 'system', content: 'Be kind.' }
+    const brief = { role: 'system', content: 'Be brief.' }
+    const shows = {
+      role: 'system',
+      content: [
+        { type: 'text', text: 'It is this:' },
+        { type: 'image_url', image_url: { url: picture } },
+      ],
+    }
+    const own = async (body: object) => told('/v1/responses', { store: false, ...body })
+    expect(await own({ input: [kind, ...messages] })).to.deep.equal(['bytes', 0, ['system', 'user']])
+    expect(await own({ input: [kind] })).to.deep.equal(['bytes', 0, ['system']])
+    expect(await own({ instructions: 'Be here.', input: [kind, ...messages] })).to.deep.equal([
+      'bytes',
+      1,
+      ['system', 'user'],
+    ])
+    expect(await own({ instructions: 'Be here.', input: 'Hello' })).to.deep.equal(['bytes', 1, ['user']])
+    const chat = async (...said: readonly object[]) => told('/v1/chat/completions', { messages: said })
+    expect(await chat(kind, brief, ...messages, kind)).to.deep.equal(['translated', 2, ['user', 'system']])
+    expect(await chat(kind, brief)).to.deep.equal(['translated', 0, ['system', 'system']])
+    expect(await chat(kind, shows, brief, ...messages)).to.deep.equal(['translated', 1, ['system', 'system', 'user']])
   })
 
   it('have one per stage if that is wanted', async () => {
