@@ -41,7 +41,11 @@ export class Causes {
   /** Takes over what was said before: it is not said anew. */
   restore(kept: readonly OpenCause[], now: number): void {
     this.#entries.clear()
-    for (const one of kept) this.#entries.set(one.key, { ...one, keptSince: now })
+    for (const one of kept) {
+      // Where several have said it, one goes on, and the others end.
+      const place = this.#entries.has(one.key) ? `${one.key} ${one.id}` : one.key
+      this.#entries.set(place, { ...one, keptSince: now })
+    }
   }
 
   clear(): void {

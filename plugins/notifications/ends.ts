@@ -4,9 +4,17 @@ import type { Json } from '../../engine/index.ts'
 const ends: number[] = []
 const most = 100
 
-/** Answers when serving processes ended, in the process that starts them. */
-export default function ended(_question: Json, _from: number): Json {
-  return ends
+/** The process that goes on with what those before it have said for themselves. */
+let heir: number | undefined
+
+/**
+ * Answers when serving processes ended, in the process that starts them; to `inherits`, whether the one that asks goes
+ * on with what was said under the name that all of them have.
+ */
+export default function ended(question: Json, from: number): Json {
+  if (question !== 'inherits') return ends
+  heir ??= from
+  return heir === from
 }
 
 export function left(_from: number, isStopping: boolean): void {

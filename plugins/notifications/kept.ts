@@ -21,6 +21,9 @@ export interface Sent {
 /** A notice as it is kept. */
 type Spoken = Notice & { readonly speaker: string }
 
+/** Whether a speaker is meant. */
+export type IsOf = (speaker: string) => boolean
+
 /** What was said, and how it was delivered: kept in the database. */
 export class Kept {
   readonly #host: Pick<ServiceHost, 'database'>
@@ -29,14 +32,15 @@ export class Kept {
     this.#host = host
   }
 
-  /** The causes that a speaker has said and that lasted when it was last heard. */
-  async open(speaker: string): Promise<readonly OpenCause[]> {
+  /** The causes that speakers have said and that lasted when they were last heard, the last said first. */
+  async open(isOf: IsOf): Promise<readonly OpenCause[]> {
     const rows = await this.#host.database
       .selectFrom('notifications_open')
       .selectAll()
-      .where('speaker', '=', speaker)
+      .orderBy('said_at', 'desc')
       .execute()
-    return rows.map(({ id, cause, key, subject, facts, path, since, said_at: saidAt }) => ({
+    const those = rows.filter(({ speaker }) => isOf(speaker))
+    return those.map(({ id, cause, key, subject, facts, path, since, said_at: saidAt }) => ({
       id,
       cause: cause as CauseName,
       key,
@@ -151,10 +155,10 @@ export class Kept {
   }
 
   /**
-   * What a speaker has said since a time and is not delivered yet, such as by a process that was stopped; oldest first.
+   * What speakers have said since a time and is not delivered yet, such as by a process that was stopped; oldest first.
    * Others deliver what they have said themselves.
    */
-  async waiting(speaker: string, since: number): Promise<readonly (readonly [Notice, target: string])[]> {
+  async waiting(isOf: IsOf, since: number): Promise<readonly (readonly [Notice, target: string])[]> {
     const rows = await this.#host.database
       .selectFrom('notifications_deliveries')
       .innerJoin('notifications_sent', 'notifications_sent.id', 'notifications_deliveries.message')
@@ -166,7 +170,7 @@ export class Kept {
       .execute()
     return rows.flatMap(({ notice, target }) => {
       const known = parsedObject(notice) as Spoken | undefined
-      if (known?.speaker !== speaker) return []
+      if (known === undefined || !isOf(known.speaker)) return []
       const { speaker: _, ...said } = known
       return [[said, target] as const]
     })

@@ -5,7 +5,8 @@ import { moduleBeside, timeText } from '../../engine/kit.ts'
 import type { Cause } from './cause.ts'
 import type { Source } from './sources.ts'
 
-const ends = moduleBeside('ends', import.meta.url)
+/** Knows the serving processes of this gateway, in the first one. */
+export const ends = moduleBeside('ends', import.meta.url)
 
 /** Free share of a disk below which it is told. */
 const low = 0.05

@@ -59,9 +59,14 @@ export class Peers {
     })
   }
 
-  /** Another process may speak at once. */
-  async leave(): Promise<void> {
-    await this.#host.rows(`delete from notifications_processes where id = '${this.id}' returning id`)
+  /**
+   * What it saw is not seen any more, and another process may speak at once.
+   * @param leads whether this one has spoken for all
+   */
+  async leave(leads: boolean): Promise<void> {
+    if (this.#toldAt > 0)
+      await this.#host.rows(`delete from notifications_processes where id = '${this.id}' returning id`)
+    if (!leads) return
     const held = await this.#host.keyValue.get(lease)
     if (held?.value.toString() === this.id) await this.#host.keyValue.delete(lease)
   }

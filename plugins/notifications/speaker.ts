@@ -2,13 +2,15 @@ import type { ServiceHost } from '../../engine/index.ts'
 import { Causes } from './causes.ts'
 import type { OpenCause, Saying } from './causes.ts'
 import type { Cause, Notice } from './cause.ts'
-import type { Kept } from './kept.ts'
+import type { IsOf, Kept } from './kept.ts'
+import { ends } from './own-causes.ts'
 import { Peers } from './peers.ts'
 import type { Sources } from './sources.ts'
 import type { Targets } from './targets.ts'
 
 /** What is kept for whichever process speaks for all that use a database. */
 const all = ''
+const isForAll: IsOf = (speaker) => speaker === all
 /** Milliseconds for which an undelivered notice is tried on by another process. */
 const current = 600_000
 
@@ -39,7 +41,8 @@ export class Speaker {
   readonly #own = new Causes()
   #saying: Saying = { hold: 0, repeat: Infinity }
   #leads = false
-  #knowsOwn = false
+  /** Whether it goes on with what was said before it began. */
+  #goesOn = false
   #looking: Promise<void> | undefined
   #isClosed = false
 
@@ -65,7 +68,7 @@ export class Speaker {
   async open(): Promise<readonly ShownCause[]> {
     const here = await this.#parts.sources.read(this.#said())
     const elsewhere = await this.#peers.others().catch(() => [])
-    const kept = await this.#parts.kept.open(all).catch(() => [])
+    const kept = await this.#parts.kept.open(isForAll).catch(() => [])
     const known = new Map([...kept, ...this.#own.all, ...this.#shared.all].map((one) => [one.key, one]))
     return union(here, elsewhere).map((cause) => {
       const { id, since, saidAt } = known.get(cause.key) ?? {}
@@ -76,7 +79,7 @@ export class Speaker {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#looking
-    if (this.#leads) await this.#peers.leave().catch(() => undefined)
+    await this.#peers.leave(this.#leads).catch(() => undefined)
   }
 
   #said(): readonly OpenCause[] {
@@ -86,6 +89,7 @@ export class Speaker {
   async #look(): Promise<void> {
     const here = await this.#parts.sources.read(this.#said())
     if (this.#isClosed) return
+    await this.#goOn()
     if (!this.#isShared) return this.#speakAlone(here)
     try {
       await this.#peers.tell(here)
@@ -109,7 +113,7 @@ export class Speaker {
 
   /** Takes over from the process that spoke before, or stops to speak for all. */
   async #turn(leads: boolean): Promise<void> {
-    if (leads && !this.#leads) await this.#takeOver(this.#shared, all)
+    if (leads && !this.#leads) await this.#takeOver(this.#shared, isForAll)
     if (!leads) {
       this.#shared.clear()
       // The process that speaks knows how targets do.
@@ -120,14 +124,28 @@ export class Speaker {
 
   async #speakAlone(here: readonly Cause[]): Promise<void> {
     const { name } = this.#parts
-    // A file of SQLite has one gateway, whose host may have another name after a restart, as in a container.
-    const speaker = this.#host.dialect === 'sqlite' && !this.#isShared ? all : name
-    if (!this.#knowsOwn && !this.#isShared) {
-      await this.#takeOver(this.#own, speaker)
-      this.#knowsOwn = true
-    }
     const named = here.map((cause) => ({ ...cause, facts: { ...cause.facts, process: name } }))
-    await this.#say(this.#own, named, speaker)
+    await this.#say(this.#own, named, this.#isOneGateway && !this.#isShared ? all : name)
+  }
+
+  /** Goes on with what was said before a restart, whether the stores were there then, and are now, or not. */
+  async #goOn(): Promise<void> {
+    if (this.#goesOn) return
+    const { kept, name } = this.#parts
+    const { firstProcess } = this.#host
+    // All processes of a gateway have one name.
+    if (firstProcess === undefined || (await firstProcess.ask(ends, 'inherits')) === true) {
+      const isOwn: IsOf = (speaker) => (this.#isOneGateway ? speaker !== all || !this.#isShared : speaker === name)
+      await this.#takeOver(this.#own, isOwn)
+      // Nobody else can have the lease, or get it, but another process of this gateway, which then goes on with these.
+      if (this.#isOneGateway && this.#isShared) this.#shared.restore(await kept.open(isForAll), Date.now())
+    }
+    this.#goesOn = true
+  }
+
+  /** A file of SQLite has one gateway, whose host may have another name after a restart, as in a container. */
+  get #isOneGateway(): boolean {
+    return this.#host.dialect === 'sqlite'
   }
 
   /** Whether other processes may see the same causes, and know who speaks. */
@@ -135,11 +153,11 @@ export class Speaker {
     return this.#host.keyValue.shared || this.#host.firstProcess !== undefined
   }
 
-  async #takeOver(causes: Causes, speaker: string): Promise<void> {
+  async #takeOver(causes: Causes, isOf: IsOf): Promise<void> {
     const now = Date.now()
-    causes.restore(await this.#parts.kept.open(speaker), now)
+    causes.restore(await this.#parts.kept.open(isOf), now)
     await this.#parts.kept.gone(this.#parts.targets.restore(await this.#parts.kept.targets()))
-    for (const [notice, target] of await this.#parts.kept.waiting(speaker, now - current))
+    for (const [notice, target] of await this.#parts.kept.waiting(isOf, now - current))
       this.#parts.targets.queue(notice, target)
   }
 

@@ -179,6 +179,99 @@ describe('notifications, whoever says them', function () {
     }
   })
 
+  for (const kind of ['SQLite, whatever their host is called', 'PostgreSQL'] as const)
+    it(`go on after restarts while the key-value store is away, and once it is back, with ${kind}`, async function () {
+      const store = await redis(this)
+      const folder = await mkdtemp(join(tmpdir(), 'sluice-notifications-'))
+      const isOne = kind !== 'PostgreSQL'
+      const service = isOne ? undefined : await postgres(this)
+      const database = service?.url ?? `sqlite:${join(folder, 'sluice.db')}`
+      const given = { folder, database, key_value: { url: store.url }, ...settings() }
+      const hostname = os.hostname
+      let gateway = await startAdmin(given)
+      const { token } = gateway.admin
+      const again = async (host: string) => {
+        await gateway.close()
+        os.hostname = isOne ? () => host : hostname
+        syncBuiltinESMExports()
+        gateway = await restarted(given, token)
+      }
+      const down = () => ops.of('store_down')
+      try {
+        const one = await addKey(gateway, 'one')
+        await until(() => ops.of('expires').length === 1)
+        process.kill(Number(store.pid), 'SIGSTOP')
+        await until(() => down().length === 1)
+        await again('another-container')
+        await addKey(gateway, 'two')
+        await until(() => names(ops.of('expires')).includes('two begin'))
+        expect(down()).to.have.length(1)
+        // Those on other hosts cannot be asked who has said it.
+        if (isOne) expect(names(ops.of('expires'))).to.deep.equal(['one begin', 'two begin'])
+        await gateway.close()
+        process.kill(Number(store.pid), 'SIGCONT')
+        await again('a-third-container')
+        await until(() => down().length === 2)
+        expect((await gateway.asAdmin(`DELETE /api/api-keys/${one}`)).status).to.equal(204)
+        await until(() => names(ops.of('expires')).includes('one end'))
+        expect(down().map(({ state }) => state)).to.deep.equal(['begin', 'end'])
+        expect(down()[1]?.id).to.equal(down()[0]?.id)
+      } finally {
+        os.hostname = hostname
+        syncBuiltinESMExports()
+        process.kill(Number(store.pid), 'SIGCONT')
+        await gateway.close()
+        await store.stop()
+        await service?.stop()
+        await rm(folder, { recursive: true, force: true })
+      }
+    })
+
+  it('end when the key-value store is back after a restart, also where several processes have said it', async function () {
+    const store = await redis(this)
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-notifications-'))
+    const file = {
+      listen: { port: 0, workers: 2 },
+      database: { url: `sqlite:${join(folder, 'sluice.db')}` },
+      key_value: { url: store.url },
+      providers: [{ name: 'echo', type: 'echo' }],
+      models: [{ name: 'echo', provider: 'echo' }],
+      ...settings({ to: [{ name: 'ops', url: ops.url, secret, causes: ['store_down'] }] }),
+    }
+    await writeFile(join(folder, 'sluice.yaml'), stringify(file))
+    const serve = async () => {
+      const environment = { SLUICE_SECRET: 'secret-of-the-test-0123456789' }
+      const serving = startServe(folder, environment, '--config', 'sluice.yaml', '--json', '--no-watch')
+      await serving.until(() => serving.out.some((line) => line.includes('"url"')))
+      return serving
+    }
+    const ids = (...states: readonly string[]) => [
+      ...new Set(
+        ops
+          .of('store_down')
+          .filter(({ state }) => states.includes(state))
+          .map(({ id }) => id),
+      ),
+    ]
+    let serving = await serve()
+    try {
+      await until(() => telling(folder).length === 2)
+      process.kill(Number(store.pid), 'SIGSTOP')
+      await until(() => ids('begin').length === 2)
+      const begun = ids('begin')
+      serving.signal('SIGKILL')
+      await serving.ended
+      process.kill(Number(store.pid), 'SIGCONT')
+      serving = await serve()
+      await until(() => begun.every((id) => ids('end').includes(id)))
+    } finally {
+      process.kill(Number(store.pid), 'SIGCONT')
+      await serving.remove()
+      await store.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
   it('tell of a database that is away', async function () {
     const database = await ownPostgres(this)
     const gateway = await startAdmin({ database: database.url, ...settings() })
