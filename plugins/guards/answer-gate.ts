@@ -10,7 +10,7 @@ import type {
   Span,
   Verdict,
 } from '../../engine/index.ts'
-import { asidesIn, unrepeated, withAsides } from './asides.ts'
+import { asidesIn, unrepeatedIn, withAsides } from './asides.ts'
 import { Denial } from './denial.ts'
 import type { OutcomeWord } from './exchange.ts'
 import { allOf, maskOf } from './masking.ts'
@@ -404,12 +404,6 @@ export class AnswerGate implements Gate {
     const ends = [...masks.keys()].flatMap((span) => (span.text === index ? [span.end] : []))
     return Math.max(this.#until(segment), ...ends)
   }
-}
-
-/** Events without what repeats a text in pieces that cannot be judged. */
-export function unrepeatedIn(events: readonly GenerateEvent[], rule: Rule): readonly GenerateEvent[] {
-  const isSame = events.every((event) => unrepeated(event, rule) === event)
-  return isSame ? events : events.flatMap((event) => unrepeated(event, rule) ?? [])
 }
 
 type FoundTexts = Found['texts']

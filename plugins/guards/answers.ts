@@ -9,8 +9,8 @@ import type {
   Verdict,
 } from '../../engine/index.ts'
 import { mapText } from '../../engine/kit.ts'
-import { AnswerGate, unrepeatedIn } from './answer-gate.ts'
-import { asidesIn } from './asides.ts'
+import { AnswerGate } from './answer-gate.ts'
+import { asidesIn, unrepeatedIn } from './asides.ts'
 import { askedOf, watchedOutcome } from './requests.ts'
 import type { Around } from './requests.ts'
 import { masksFirst } from './rule.ts'
@@ -34,15 +34,20 @@ export function guardAnswer(
   const beside = rules.filter(isBeside)
   for (const rule of masksFirst(rules.filter((rule) => !isBeside(rule)))) {
     if (watches(rule, streams)) answer = watched(rule, answer, request, around)
-    else answer = answer.gate(() => new AnswerGate(rule, request, around), optionsOf(rule))
+    else answer = answer.gate(() => gateOf([rule], request, around), optionsOf(rule))
   }
-  const [first] = beside
-  if (first) {
+  if (beside.length > 0) {
     const options = beside.map(optionsOf).find(({ before }) => before) ?? {}
-    const gateOf = (rule: Rule) => new AnswerGate(rule, request, around)
-    answer = answer.gate(() => (beside.length === 1 ? gateOf(first) : new GatesBeside(beside, gateOf)), options)
+    answer = answer.gate(() => gateOf(beside, request, around), options)
   }
   return restored(answer, around.exchange.tokens)
+}
+
+/** What lets guards judge an answer: several do so beside each other, when all of it has come. */
+export function gateOf(rules: readonly Rule[], request: Envelope, around: Around): Gate {
+  const gates = rules.map((rule) => new AnswerGate(rule, request, around))
+  const [only] = gates
+  return only && gates.length === 1 ? only : new GatesBeside(rules, gates)
 }
 
 /** Lets several guards judge a whole answer beside each other. The first that ends it ends the other judgements. */
@@ -51,9 +56,9 @@ class GatesBeside implements Gate {
   readonly #rules: readonly Rule[]
   readonly #gates: readonly AnswerGate[]
 
-  constructor(rules: readonly Rule[], gateOf: (rule: Rule) => AnswerGate) {
+  constructor(rules: readonly Rule[], gates: readonly AnswerGate[]) {
     this.#rules = rules
-    this.#gates = rules.map(gateOf)
+    this.#gates = gates
   }
 
   judge(held: HeldEvents, signal: AbortSignal): Verdict | Promise<Verdict> {
@@ -61,6 +66,9 @@ class GatesBeside implements Gate {
     const all = events === held.events ? held : { ...held, events }
     const passed: Verdict = all === held ? 'pass' : { replace: events }
     const ending = new AbortController()
+    // What is taken away was taken away before; only an answer that goes on keeps its own end.
+    const goesOn = (verdict: Verdict) =>
+      verdict === 'pass' || ('replace' in verdict && verdict.replace.at(-1) === events.at(-1))
     const ended = (verdict: Verdict): Verdict => {
       ending.abort(new Error('another guard has ended the answer'))
       return verdict
@@ -70,11 +78,11 @@ class GatesBeside implements Gate {
     for (const gate of this.#gates) {
       const verdict = gate.judge(all, either)
       if (verdict instanceof Promise) waiting.push(verdict)
-      else if (verdict !== 'pass') return ended(verdict)
+      else if (!goesOn(verdict)) return ended(verdict)
     }
     if (waiting.length === 0) return passed
     return new Promise((resolve, reject) => {
-      for (const one of waiting) one.then((verdict) => verdict === 'pass' || resolve(ended(verdict)), reject)
+      for (const one of waiting) one.then((verdict) => goesOn(verdict) || resolve(ended(verdict)), reject)
       void Promise.allSettled(waiting).then(() => resolve(passed))
     })
   }

@@ -135,11 +135,17 @@ function changes({ action }: Rule): boolean {
   return action === 'mask' || action === 'deny'
 }
 
+/** Events without what repeats a text in pieces that cannot be judged; the same list where there is nothing of it. */
+export function unrepeatedIn(events: readonly GenerateEvent[], rule: Rule): readonly GenerateEvent[] {
+  const isSame = events.every((event) => unrepeated(event, rule) === event)
+  return isSame ? events : events.flatMap((event) => unrepeated(event, rule) ?? [])
+}
+
 /**
- * The event without what repeats a text in pieces that cannot be judged: log probabilities, which tell the tokens and
- * others in their place, events with a piece of what an item will hold in full, and quotes of the answer.
+ * The event without log probabilities, which tell the tokens and others in their place, and without quotes of the
+ * answer; undefined: it is a piece of what an item will hold in full. Where nothing goes, it is the same event.
  */
-export function unrepeated(event: GenerateEvent, rule: Rule): GenerateEvent | undefined {
+function unrepeated(event: GenerateEvent, rule: Rule): GenerateEvent | undefined {
   if (!changes(rule) || !covers(event, rule)) return event
   switch (event.type) {
     case 'delta': {
@@ -153,14 +159,16 @@ export function unrepeated(event: GenerateEvent, rule: Rule): GenerateEvent | un
       const { item } = event
       if (item.type === 'message' && item.content.some((part) => part.type === 'text' && part.logprobs))
         return { ...event, item: { ...item, content: item.content.map(unmeasured) } }
-      if (item.type !== 'opaque' || !isObject(item.value['groundingMetadata'])) return event
-      return { ...event, item: { ...item, value: unquoted(item.value) } }
+      if (item.type !== 'opaque') return event
+      const value = unquoted(item.value)
+      return value === item.value ? event : { ...event, item: { ...item, value } }
     }
     case 'finish': {
       const { rest } = event
       const { candidate } = rest?.fields ?? {}
-      if (!rest || !isObject(candidate) || !isObject(candidate['groundingMetadata'])) return event
-      return { ...event, rest: { ...rest, fields: { ...rest.fields, candidate: unquoted(candidate) } } }
+      if (!rest || !isObject(candidate)) return event
+      const said = unquoted(candidate)
+      return said === candidate ? event : { ...event, rest: { ...rest, fields: { ...rest.fields, candidate: said } } }
     }
     default:
       return event
@@ -175,13 +183,15 @@ function unmeasured(part: Part): Part {
 
 /** What a search found, without the pieces of the answer that it supports: their places are enough. */
 function unquoted(value: JsonObject): JsonObject {
-  const { groundingMetadata } = value
-  const { groundingSupports: supports, ...found } = groundingMetadata as JsonObject
-  if (!Array.isArray(supports)) return value
+  const { groundingMetadata: found } = value
+  const supports = isObject(found) ? found['groundingSupports'] : undefined
+  if (!isObject(found) || !Array.isArray(supports)) return value
   const places = supports.map((support: Json): Json => {
-    if (!isObject(support) || !isObject(support['segment'])) return support
-    const { text: _, ...place } = support['segment']
+    const segment = isObject(support) ? support['segment'] : undefined
+    if (!isObject(support) || !isObject(segment) || segment['text'] === undefined) return support
+    const { text: _, ...place } = segment
     return { ...support, segment: place }
   })
-  return { ...value, groundingMetadata: { ...found, groundingSupports: places } }
+  const isSame = places.every((place, index) => place === supports[index])
+  return isSame ? value : { ...value, groundingMetadata: { ...found, groundingSupports: places } }
 }

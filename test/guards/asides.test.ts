@@ -14,6 +14,8 @@ const guards = [
   { ...base, name: 'deny', action: 'deny', side: ['output'] },
   { ...base, name: 'calls', action: 'mask', side: ['tool_calls'] },
   { ...base, name: 'shadow', action: 'deny', side: ['output'], shadow: true },
+  { ...base, name: 'first', action: 'deny', side: ['output'], stream: 'full', entities: ['aws'] },
+  { ...base, name: 'last', action: 'deny', side: ['output'], stream: 'full' },
 ]
 
 /** An answer beside whose text a key stands, whole and streamed. */
@@ -303,10 +305,13 @@ describe('guards: what an answer tells beside its text', () => {
             const denied = await ask(client, model, answer, stream, 'deny')
             expect(denied.status, denied.body).to.equal(200)
             expect(leaks(key, denied.body), `${client} ${denied.body}`).to.equal(false)
+            const beside = await ask(client, model, answer, stream, 'first, last')
+            expect(leaks(key, beside.body), `${client} ${beside.body}`).to.equal(false)
             const isDropped = name === 'log probabilities'
             if (client !== model) continue
             expect(masked.body.includes('[API_KEY]'), masked.body).to.equal(!isDropped)
-            expect(/content_filter|:"refusal"|SAFETY/.test(denied.body), denied.body).to.equal(!isDropped)
+            for (const { body } of [denied, beside])
+              expect(/content_filter|:"refusal"|SAFETY/.test(body), body).to.equal(!isDropped)
           }
         })
 

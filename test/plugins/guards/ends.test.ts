@@ -157,3 +157,31 @@ describe('plugins/guards: a value over two parts', () => {
       expect(textOf(masked)).to.equal('It is [GUARD] now.')
     })
 })
+
+describe('plugins/guards: guards that judge an answer beside each other', () => {
+  const ending = ruleOf('deny', { stream: 'full', message: 'No.' })
+  const passing = ruleOf('deny', { stream: 'full', words: ['elsewhere'] })
+  const begun = [start, item(0, 'message'), part(0)]
+
+  for (const isWhole of [true, false])
+    it(`all judge where one of them takes away what cannot be judged${isWhole ? '' : ', in a held stream'}`, () => {
+      const groundingMetadata = { groundingSupports: [{ segment: { startIndex: 0, endIndex: 5, text: 'It is' } }] }
+      const search: GenerateEvent = {
+        type: 'item',
+        index: 1,
+        item: { type: 'opaque', protocol: 'gemini', role: 'assistant', value: { groundingMetadata } },
+      }
+      const found = [search, end(1), finish]
+      const denied = through(
+        [passing, ending],
+        [[...begun, delta(0, 'It is confidential.'), end(0), ...found]],
+        isWhole,
+      )
+      expectWhole(denied)
+      expect(textOf(denied)).to.equal('No.')
+      const passed = through([passing, ending], [[...begun, delta(0, 'It is open.'), end(0), ...found]], isWhole)
+      expectWhole(passed)
+      expect(textOf(passed)).to.equal('It is open.')
+      expect(JSON.stringify(passed)).to.contain('groundingSupports').and.not.contain('"It is"')
+    })
+})

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ampleRoom } from '../../../engine/kit.ts'
 import type { AnyGuard, Envelope, GenerateEvent, Host, Scope } from '../../../engine/index.ts'
-import { AnswerGate } from '../../../plugins/guards/answer-gate.ts'
+import { gateOf } from '../../../plugins/guards/answers.ts'
 import { GuardedExchange } from '../../../plugins/guards/exchange.ts'
 import type { Around } from '../../../plugins/guards/requests.ts'
 import { Rule } from '../../../plugins/guards/rule.ts'
@@ -61,11 +61,18 @@ export function ruleWith(kind: AnyGuard, config: object, action: 'mask' | 'deny'
   return new Rule(record as never, { kind, bounds: undefined, services: () => ({}) })
 }
 
-/** What comes out of the gate of a guard for the events of each read of the upstream, or of a whole answer. */
-export function through(rule: Rule, reads: readonly (readonly GenerateEvent[])[], isWhole = false): GenerateEvent[] {
+/**
+ * What comes out of the gate of a guard, or of several beside each other, for the events of each read of the upstream,
+ * or of a whole answer.
+ */
+export function through(
+  rules: Rule | readonly Rule[],
+  reads: readonly (readonly GenerateEvent[])[],
+  isWhole = false,
+): GenerateEvent[] {
   let isReading = false
   const step = new GateStep(
-    new AnswerGate(rule, request, around()),
+    gateOf([rules].flat(), request, around()),
     {},
     {
       isWhole,
