@@ -53,12 +53,14 @@ export function gateOf(rules: readonly Rule[], request: Envelope, around: Around
 /** Lets several guards judge a whole answer beside each other. The first that ends it ends the other judgements. */
 class GatesBeside implements Gate {
   readonly window = { characters: Infinity, time: Infinity }
+  readonly calls: boolean
   readonly #rules: readonly Rule[]
   readonly #gates: readonly AnswerGate[]
 
   constructor(rules: readonly Rule[], gates: readonly AnswerGate[]) {
     this.#rules = rules
     this.#gates = gates
+    this.calls = gates.some(({ calls }) => calls)
   }
 
   judge(held: HeldEvents, signal: AbortSignal): Verdict | Promise<Verdict> {

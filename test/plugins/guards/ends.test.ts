@@ -184,4 +184,12 @@ describe('plugins/guards: guards that judge an answer beside each other', () => 
       expect(textOf(passed)).to.equal('It is open.')
       expect(JSON.stringify(passed)).to.contain('groundingSupports').and.not.contain('"It is"')
     })
+
+  for (const rules of [[passing], [passing, ending]])
+    it(`show no call that broke off: ${rules.length} of them`, () => {
+      const failure = { status: 502, code: null, type: 'server_error', message: 'It is over.', param: null }
+      const begunCall = [start, item(0, 'message'), end(0), item(1, 'call'), delta(1, '{"a":')]
+      const given = through(rules, [[...begunCall, { type: 'failure', failure }]])
+      expect(given.map(({ type }) => type)).to.deep.equal(['start', 'item', 'item-end', 'failure'])
+    })
 })
