@@ -69,7 +69,7 @@ export class AnswerGate implements Gate {
   judge(held: HeldEvents, signal: AbortSignal): Verdict | Promise<Verdict> {
     const events = unrepeatedIn(held.events, this.#rule)
     const { placed, segments: seen } = this.#segments.place(events)
-    const all = seen.filter(({ kind }) => this.#rule.coversPart(kind))
+    const all = seen.filter((one) => this.#covers(one))
     const [due, waiting] = [all.filter((one) => !this.#waits(one)), all.filter((one) => this.#waits(one))]
     const kept = this.#held.filter((one) => !due.includes(one) && !waiting.includes(one))
     const judged = [...this.#textsOf(due), ...this.#asidesOf(placed)]
@@ -100,6 +100,11 @@ export class AnswerGate implements Gate {
   /** The texts of which something is held, in their order. */
   get #held(): readonly Segment[] {
     return [...new Set(this.#queue.flatMap(({ segment }) => segment ?? []))]
+  }
+
+  /** What another guard has ended the answer with is no text of the model. */
+  #covers({ kind, before, text }: Segment): boolean {
+    return this.#rule.coversPart(kind) && (before !== '' || text !== this.#around.denied)
   }
 
   /** Of a match that goes on, nothing is given: it is judged again when it has grown by an eighth, in linear time. */
@@ -184,11 +189,12 @@ export class AnswerGate implements Gate {
       case 'retry':
       case 'fallback': {
         const isRetry = this.#rule.action === 'retry'
-        const { isLast, scope } = this.#around
+        const { isLast, scope, denied } = this.#around
         const options = { tags: ['guard'], retry: isRetry ? 'same' : 'other' } as const
         const fail = new GatewayError('content_filter', { reason: this.#rule.message }, options)
-        // What bounds the tries bounds those of guards, too.
-        if (scope.tries?.follows(fail) !== true || (isRetry ? !exchange.retry(this.#rule) : isLast)) {
+        // What bounds the tries bounds those of guards, too, and an answer that was denied stays so.
+        const isBound = denied !== undefined || scope.tries?.follows(fail) !== true
+        if (isBound || (isRetry ? !exchange.retry(this.#rule) : isLast)) {
           tell('denied')
           return this.#denied(window, spans, found.message)
         }
@@ -199,7 +205,8 @@ export class AnswerGate implements Gate {
   }
 
   #denied(window: Window, spans: readonly PartSpan[], message = this.#rule.message): Verdict {
-    return this.#denial.verdict(window.held, message, this.#before(window, spans))
+    this.#around.denied ??= message
+    return this.#denial.verdict(window.held, this.#around.denied, this.#before(window, spans))
   }
 
   /** The events of a stream before the first place of which the client has nothing, and the text before that. */

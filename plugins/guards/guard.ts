@@ -158,6 +158,7 @@ function aroundOf({ principal, model, candidates = [] }: Slots, scope: Scope, { 
     principal,
     exchange,
     isLast: candidates.findIndex((one) => one === model) >= candidates.length - 1,
+    denied: undefined,
     masking(request) {
       const { tokens } = exchange
       if (tokens.taken === undefined) tokens.first = firstNumber(request, scope.id)

@@ -28,6 +28,8 @@ export interface Around {
   readonly masking: (request: Envelope) => Masking
   /** Whether no other candidate is left. */
   readonly isLast: boolean
+  /** What the client reads of the first guard that has denied the answer of this try; undefined: none has. */
+  denied: string | undefined
 }
 
 /**

@@ -22,6 +22,16 @@ describe('guards: further tries', () => {
     records: {
       guards: [
         { ...base, name: 'again', action: 'retry', feedback: 'Be kind.' },
+        {
+          name: 'json',
+          kind: 'schema',
+          schema: { type: 'object' },
+          action: 'retry',
+          side: ['output'],
+          default: false,
+          message: 'No JSON.',
+        },
+        { ...base, name: 'never', action: 'deny' },
         { ...base, name: 'other', action: 'fallback' },
       ],
     },
@@ -66,6 +76,21 @@ describe('guards: further tries', () => {
       expect((await rig.ask('chat', 'first', { stream, headers: by('other') })).text).to.equal('No.')
     })
   }
+
+  for (const [text, told] of [
+    [['bad', ' enough'], 'never=denied'],
+    [['{"it": ', '"is bad"}'], 'json=denied, never=denied'],
+  ] as const)
+    it(`are none for a stream that another guard has denied: ${told}`, async () => {
+      const before = rig.upstream.requests.length
+      rig.upstream.answer(answerOf('chat', { text }, true))
+      const denied = await rig.ask('chat', 'first', { stream: true, headers: by('json, never') })
+      expect(denied.text).to.equal('No.')
+      expect(denied.body).to.contain('content_filter')
+      expect(rig.upstream.requests.length - before).to.equal(1)
+      expect(denied.headers.get('x-gateway-guards')).to.equal(told)
+      expect((await rig.rowOf(denied)).attempts).to.equal(1)
+    })
 })
 
 describe('guards: further tries that are not allowed', () => {

@@ -32,6 +32,7 @@ export function around(): Around {
     principal: undefined,
     exchange: new GuardedExchange(scope, () => undefined),
     isLast: true,
+    denied: undefined,
     masking: () => ({ hashKey: Buffer.alloc(32), keyId: '', tokens: new TokenTable(), isOwn: false }),
   }
 }
