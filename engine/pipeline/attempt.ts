@@ -191,13 +191,13 @@ function matcher(on: readonly string[]): (error: GatewayError) => boolean {
 }
 
 /**
- * Where another try is allowed after an error: the words in `on` decide. The usual words leave it to the error table
- * whether the same candidate may be asked again, because a try after a timeout costs its time and its tokens twice.
+ * Where another try is allowed after an error: the words in `on` decide. The usual words leave it to the error whether
+ * the same candidate may be asked again, because a try after a timeout costs twice; a guard always says it itself.
  */
 function placed(on: readonly string[]): (error: GatewayError) => Retry {
   const matches = matcher(on)
   const isUsual = new Set(on).symmetricDifference(usualFailures).size === 0
-  return (error) => (matches(error) ? (isUsual ? error.retry : 'same') : 'never')
+  return (error) => (matches(error) ? (isUsual || error.tags.includes('guard') ? error.retry : 'same') : 'never')
 }
 
 /** Whether the exchange was aborted, or its deadline has passed. */

@@ -122,6 +122,36 @@ describe('guards: further tries that are not allowed', () => {
     })
 })
 
+describe('guards: further tries where the words of the settings are not the usual ones', () => {
+  const rig = new Rig(() => ({
+    models: [
+      { name: 'first', provider: 'chat', upstream_model: 'one', fallbacks: ['second'] },
+      { name: 'second', provider: 'chat', upstream_model: 'two' },
+    ],
+    server_config: { resilience: { retries: { on: ['guard', '429', '5xx'], wait: '1ms' } } },
+    records: {
+      guards: [
+        { ...base, name: 'again', action: 'retry' },
+        { ...base, name: 'other', action: 'fallback' },
+      ],
+    },
+  }))
+
+  for (const [name, models] of [
+    ['again', ['one', 'one']],
+    ['other', ['one', 'two']],
+  ] as const)
+    it(`ask the model that the guard wants: ${name}`, async () => {
+      const before = rig.upstream.requests.length
+      const said = (text: string) => ({ body: wholeOf.chat({ text: [text] }) })
+      rig.upstream.answer(said('so bad'), said('so kind'))
+      const { text } = await rig.ask('chat', 'first', { headers: { 'x-gateway-guards': name } })
+      expect(text).to.equal('so kind')
+      const asked = rig.upstream.requests.slice(before).map(({ body }) => JSON.parse(String(body)) as JsonObject)
+      expect(asked.map(({ model }) => model)).to.deep.equal(models)
+    })
+})
+
 /** Bounds of tries, and how often the models are asked then: for a guard that retries, and one that falls back. */
 const bounds: Readonly<
   Record<string, { readonly retries: JsonObject; readonly edit?: string; readonly asked: readonly [number, number] }>

@@ -98,6 +98,17 @@ describe('attempt', () => {
     expect((await ask({ a: [final(), final()] })).asked).to.equal('a1')
   })
 
+  it('asks the candidate that a guard wants, whatever words name it', async () => {
+    for (const on of [['guard', '5xx'], undefined])
+      for (const [retry, asked] of [
+        ['same', 'a1 a2'],
+        ['other', 'a1 b2'],
+      ] as const) {
+        const denied = busy({ tags: ['guard'], retry })
+        expect((await ask({ a: [denied], b: [] }, on ? { on } : {})).asked).to.equal(asked)
+      }
+  })
+
   it('does not wait for a try that the time of the steps around it does not allow', async () => {
     const scope = new TestScope()
     // How long it waits is drawn by lot, up to the given time.
