@@ -25,7 +25,7 @@ const fields = {
   ),
   codec: listed(
     'protocol operation content idHeader answerHeaders clientHeader headers located schema check mistaken instruct ' +
-      'outputLimits choices head error keepalive socket subprotocol request reply events address framing answers traits failed ' +
+      'outputLimits answerCounts choices head error keepalive socket subprotocol request reply events address framing answers traits failed ' +
       'meter relay fail close keeper',
   ),
 } as const

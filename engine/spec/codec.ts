@@ -102,6 +102,8 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
    * set where a client sets none.
    */
   readonly outputLimits?: readonly string[]
+  /** Fields of a body by which a client asks for several answers, with dots where they stand in others. */
+  readonly answerCounts?: readonly string[]
   /** Fields of a body by which a client chooses a model, a tier or a paid extra. */
   readonly choices?: readonly Choice[]
   /** The facts that the gateway needs of any valid body. */

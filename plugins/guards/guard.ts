@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { Envelope, Given, Host, Json, JsonObject, Scope, Services } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
+import { isObject, valueAt } from '../../engine/kit.ts'
 import { guardAnswer, restored, watches } from './answers.ts'
 import { guardCompaction, restoredCompaction } from './compactions.ts'
 import { askingPipelines } from './model.ts'
@@ -134,20 +134,14 @@ function rulesFor(
  * `unsupported_parameter` for a request that asks for several.
  */
 function insistOnOneAnswer(rules: readonly Rule[], slots: Slots, scope: Scope, place: Place): void {
-  const { body, operation, stream } = slots.request
-  const param = operation === 'generate' ? choicesIn(body) : undefined
+  const { body, operation, protocol, stream } = slots.request
+  const counts = operation === 'generate' ? place.host.codec(protocol).answerCounts : undefined
+  const param = counts?.find((path) => Number(valueAt(body, path)) > 1)
   if (param === undefined) return
   const ofAnswers = rulesFor(slots, scope, false, { ...place, side: 'output' })
   const givesBack = rules.some(({ masks, record }) => masks && record.mask === 'token')
   if (!givesBack && ofAnswers.every((rule) => watches(rule, stream))) return
   throw new GatewayError('unsupported_parameter', { param, reason: 'guards judge one answer, not several choices' })
-}
-
-/** The field that asks for more than one answer. */
-function choicesIn({ n, generationConfig: config }: JsonObject): string | undefined {
-  if (typeof n === 'number' && n > 1) return 'n'
-  const count = isObject(config) ? config['candidateCount'] : undefined
-  return typeof count === 'number' && count > 1 ? 'generationConfig.candidateCount' : undefined
 }
 
 function aroundOf({ principal, model, candidates = [] }: Slots, scope: Scope, { host, guards, side }: Place): Around {

@@ -1,4 +1,4 @@
-import { isObject, valueAt } from '../../engine/kit.ts'
+import { valueAt } from '../../engine/kit.ts'
 import type { Candidate, Envelope, Host, JsonObject, ModelRecord, Services, Units, Usage } from '../../engine/index.ts'
 import { mediaOutput, mediaTokens, mediaUnits, textTokens } from './estimate-media.ts'
 import { furtherModels } from './priced-choices.ts'
@@ -86,12 +86,13 @@ export class Estimates {
   ): number {
     if (operation !== 'generate' && operation !== 'compact') return 0
     const { assumed_output_tokens: assumed } = settings
+    const { outputLimits, answerCounts } = this.#host.codec(protocol)
     const each =
-      maximumOf(body, this.#host.codec(protocol).outputLimits) ??
+      maximumOf(body, outputLimits) ??
       (usual === undefined
         ? Math.min(model?.max_output_tokens ?? assumed, assumed)
         : (model?.max_output_tokens ?? usual))
-    return each * choicesOf(body)
+    return each * (maximumOf(body, answerCounts) ?? 1)
   }
 }
 
@@ -100,24 +101,13 @@ const counted = new WeakMap<JsonObject, number>()
 
 const noUnits: Units = {}
 
-/** The largest of the fields in which the protocol names the maximum: nobody knows which one a provider heeds. */
+/** The largest of the fields in which the protocol names a number: nobody knows which one a provider heeds. */
 function maximumOf(body: JsonObject, paths: readonly string[] = []): number | undefined {
   let most: number | undefined
   for (const path of paths) {
     const given = valueAt(body, path)
     if (isCount(given) && (most === undefined || given > most)) most = given
   }
-  return most
-}
-
-/** The number of answers that a request asks for. */
-function choicesOf(body: JsonObject): number {
-  const { n, generationConfig, generation_config: other } = body
-  let most = isCount(n) ? n : 1
-  for (const config of [generationConfig, other])
-    if (isObject(config))
-      for (const count of [config['candidateCount'], config['candidate_count']])
-        if (isCount(count) && count > most) most = count
   return most
 }
 

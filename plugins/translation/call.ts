@@ -199,7 +199,7 @@ class Calling implements Reading {
       (content) => this.give(content),
       (error: unknown) => this.#refuse(error),
     )
-    tellRequest(scope, request, upstream)
+    tellRequest(scope, request, upstream, this.host)
   }
 
   #ask(upstream: Upstream): void {
@@ -304,7 +304,7 @@ function ask(upstream: Upstream, calling: Calling): Promise<Answer> {
   }
   const own = codec.protocol === request.protocol
   const answering = provider.provider.send(own ? Object.assign(call, { clientHeaders: request.headers }) : call)
-  tellRequest(scope, request, upstream)
+  tellRequest(scope, request, upstream, settings.host)
   return answering
 }
 

@@ -1,10 +1,11 @@
-import { FrameDecoder, defined, fold, isObject, through } from '../../engine/kit.ts'
+import { FrameDecoder, defined, fold, isObject, through, valueAt } from '../../engine/kit.ts'
 import type {
   AnswerContent,
   Envelope,
   EventParser,
   GenerateEvent,
   GenerateReply,
+  Host,
   Json,
   JsonObject,
   Operation,
@@ -17,12 +18,12 @@ import type {
 } from '../../engine/index.ts'
 
 /** Tells of a request when its provider is asked, if anybody listens. */
-export function tellRequest(scope: Scope, request: Envelope, { same }: Upstream): void {
+export function tellRequest(scope: Scope, request: Envelope, { same }: Upstream, host: Host): void {
   const { call } = scope
   call?.tell({
     streamed: request.stream,
     lane: same ? 'bytes' : 'translated',
-    asked: () => parametersOf(request, same && !call.keeps),
+    asked: () => parametersOf(request, same && !call.keeps, host),
     ...(call.keeps ? { content: () => requestIn(request) } : {}),
   })
 }
@@ -47,18 +48,17 @@ const numbers = {
  * Numbers and names that the client chose; a body is not parsed before.
  * @param isUnread whether nobody else wants the neutral form
  */
-function parametersOf(request: Envelope, isUnread: boolean): JsonObject {
+function parametersOf(request: Envelope, isUnread: boolean, host: Host): JsonObject {
   const { body } = request
   if (request.operation !== 'generate')
     return Object.fromEntries(
       Object.entries(body).filter(([, value]) => typeof value === 'number' || typeof value === 'boolean'),
     )
-  const { n, generationConfig } = body
-  const choices = isObject(generationConfig) ? generationConfig['candidateCount'] : n
+  const { answerCounts = [] } = host.codec(request.protocol)
   // A chain that the gateway knows stands in the body by now.
   const { previous_response_id: previous } = request.sent
   const said = {
-    choices: typeof choices === 'number' ? choices : undefined,
+    choices: answerCounts.map((path) => valueAt(body, path)).find((count) => typeof count === 'number'),
     conversation: conversationIn(request)?.slice(0, 256),
     previous: typeof previous === 'string' ? previous.slice(0, 256) : undefined,
   }

@@ -146,14 +146,20 @@ describe('guards: who and what is judged', () => {
   })
 
   it('a request for several answers is refused before anybody is asked, unless its guards only watch answers', async () => {
-    const several = { chat: { n: 2 }, gemini: { generationConfig: { candidateCount: 2 } } }
-    const fields = { chat: 'n', gemini: 'generationConfig.candidateCount' }
-    for (const client of ['chat', 'gemini'] as const) {
+    const several = [
+      ['chat', 'n', { n: 2 }],
+      ...['generationConfig', 'generation_config'].flatMap((config) =>
+        ['candidateCount', 'candidate_count'].map(
+          (field) => ['gemini', `${config}.${field}`, { generationConfig: null, [config]: { [field]: 2 } }] as const,
+        ),
+      ),
+    ] as const
+    for (const [client, field, asked] of several) {
       const before = rig.upstream.requests.length
       for (const stream of [false, true]) {
-        const { status, body } = await rig.ask(client, client, { stream, body: several[client] })
+        const { status, body } = await rig.ask(client, client, { stream, body: asked })
         expect(status, body).to.equal(400)
-        expect(body).to.contain(`${fields[client]} is not supported: guards judge one answer`)
+        expect(body).to.contain(`${field} is not supported: guards judge one answer`)
       }
       expect(rig.upstream.requests.length).to.equal(before)
     }
@@ -163,7 +169,7 @@ describe('guards: who and what is judged', () => {
     const ask = (model: string, more: Record<string, string> = {}) => {
       rig.upstream.answer({ body: both })
       const headers = { authorization: `Bearer ${unguarded}`, ...more }
-      return rig.ask('chat', model, { text: 'some pepper', body: several.chat, headers })
+      return rig.ask('chat', model, { text: 'some pepper', body: { n: 2 }, headers })
     }
     for (const got of [await ask('chat'), await ask('watched')]) {
       expect(got.status, got.body).to.equal(200)

@@ -216,6 +216,19 @@ describe('what is told of calls', function () {
       expect({ ...parameters }).to.include({ choices: 2, temperature: 0.5, items: undefined })
     }))
 
+  it('has the number of answers that a request asks for, in each spelling', () =>
+    told({}, async (gateway, ear, answer) => {
+      const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+      for (const config of [{ candidateCount: 2 }, { candidate_count: 3 }])
+        for (const name of ['generationConfig', 'generation_config']) {
+          answer([{ body: chatAnswer }])
+          const asked = { contents, [name]: config }
+          await (await gateway.post('/v1beta/models/other:generateContent', asked)).text()
+          const { calls } = await ear.heard()
+          expect(calls[0]?.asked?.()).to.include({ choices: Object.values(config)[0] })
+        }
+    }))
+
   it('has no call of what asked nobody', () =>
     told({}, async (gateway, ear) => {
       await (await gateway.post('/v1/chat/completions', chat('nothing'))).text()

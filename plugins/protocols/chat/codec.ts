@@ -29,6 +29,7 @@ export default defineCodec<'generate'>({
   traits: chatTraits,
   instruct,
   outputLimits: ['max_completion_tokens', 'max_tokens'],
+  answerCounts: ['n'],
   choices: [
     { path: 'service_tier', chooses: 'tier', free: ['auto', 'default', 'standard_only'], translated: 'service_tier' },
     { path: 'web_search_options', chooses: 'extra', price: 'searches', translated: 'web_search' },

@@ -40,9 +40,8 @@ export default defineCodec<'generate'>({
   schema,
   located,
   instruct,
-  outputLimits: ['generationConfig', 'generation_config'].flatMap((config) =>
-    ['maxOutputTokens', 'max_output_tokens'].map((limit) => `${config}.${limit}`),
-  ),
+  outputLimits: inConfig('maxOutputTokens', 'max_output_tokens'),
+  answerCounts: inConfig('candidateCount', 'candidate_count'),
   choices: choices(),
   head: (body) => ({
     model: typeof body.model === 'string' ? body.model : '',
@@ -93,6 +92,11 @@ function amend({ body }: Pick<Envelope, 'body'>, offer: Offer, model: string): A
     if (isObject(config) && amended) return { ...amended, fields: { [name]: { ...config, ...amended.fields } } }
   }
   return undefined
+}
+
+/** The paths of a field of the configuration in all its spellings. */
+function inConfig(...spellings: readonly string[]): readonly string[] {
+  return ['generationConfig', 'generation_config'].flatMap((config) => spellings.map((field) => `${config}.${field}`))
 }
 
 /** Both spellings of a field are accepted (ai.google.dev/gemini-api/docs/pricing). */

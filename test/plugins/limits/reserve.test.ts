@@ -63,10 +63,11 @@ describe('plugins/limits/reserve', function () {
     ])
       expect((await errorOf(await ask({ ...more, ...cap }))).code).to.equal('budget_exceeded')
     const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }]
-    const gemini = (generationConfig: object) =>
-      gateway.post('/v1beta/models/m:generateContent', { contents, generationConfig, ...cap })
+    const gemini = (generationConfig: object, more = {}) =>
+      gateway.post('/v1beta/models/m:generateContent', { contents, generationConfig, ...cap, ...more })
     for (const config of [{ maxOutputTokens: 1_000 }, { maxOutputTokens: 50, candidateCount: 8 }])
       expect((await gemini(config)).status).to.equal(429)
+    expect((await gemini({ maxOutputTokens: 50 }, { generation_config: { candidate_count: 8 } })).status).to.equal(429)
     expect((await gemini({ maxOutputTokens: 10 })).status).to.equal(200)
   })
 
