@@ -130,8 +130,8 @@ function rulesFor(
 }
 
 /**
- * A guard that may change or end an answer reads one alone, and so does what gives tokens back. Throws
- * `unsupported_parameter` for a request that asks for several.
+ * What holds an answer reads one alone: all guards but those in shadow and those that flag after a stream, and what
+ * gives tokens back. Throws `unsupported_parameter` for a request that asks for several.
  */
 function insistOnOneAnswer(rules: readonly Rule[], slots: Slots, scope: Scope, place: Place): void {
   const { body, operation, protocol, stream } = slots.request

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
-import { Rig, wholeOf } from './rig.ts'
+import { Rig, streamOf, wholeOf } from './rig.ts'
 
 const guards = [
   { name: 'pii', kind: 'pii', action: 'mask', entities: ['email'] },
@@ -10,6 +10,8 @@ const guards = [
   { name: 'sticky', kind: 'words', words: ['honey'], action: 'mask', default: false },
   { name: 'tokens', kind: 'words', words: ['pepper'], action: 'mask', mask: 'token', side: ['input'], default: false },
   { name: 'looks', kind: 'words', words: ['pepper'], shadow: true, default: false },
+  { name: 'notes', kind: 'words', words: ['salt'], action: 'flag', default: false },
+  { name: 'holds', kind: 'words', words: ['salt'], action: 'flag', stream: 'full', default: false },
   { name: 'half', kind: 'words', words: ['salt'], action: 'flag', stream: 'full', sample: 0.5, default: false },
 ]
 
@@ -177,5 +179,23 @@ describe('guards: who and what is judged', () => {
     }
     expect((await ask('guarded')).status).to.equal(400)
     expect((await ask('chat', { 'x-gateway-guards': 'tokens' })).status).to.equal(400)
+  })
+
+  it('a request for several answers is refused where a flag would hold the answer, and not where it looks after a stream', async () => {
+    const frames = streamOf.chat({ text: ['Some salt.'] })
+    const second = frames.map((frame) => ({ ...frame, data: frame.data.replace('"index":0', '"index":1') }))
+    const ask = (stream: boolean, guard: string) => {
+      rig.upstream.answer({ frames: [...frames.slice(0, -1), ...second.slice(0, -2), ...frames.slice(-1)] })
+      const headers = { authorization: `Bearer ${unguarded}`, 'x-gateway-guards': guard }
+      return rig.ask('chat', 'chat', { stream, body: { n: 2 }, headers })
+    }
+    expect((await ask(false, 'notes')).status).to.equal(400)
+    expect((await ask(true, 'holds')).status).to.equal(400)
+    const passed = await ask(true, 'notes')
+    expect(passed.status, passed.body).to.equal(200)
+    expect(passed.body).to.contain('"index":0').and.to.contain('"index":1')
+    expect(passed.text).to.equal('Some salt.Some salt.')
+    const verdict = (await rig.verdictsOf(passed)).find(({ side }) => side === 'output')
+    expect(verdict).to.include({ name: 'notes', outcome: 'flagged' })
   })
 })
