@@ -386,13 +386,20 @@ describe('guards: services', () => {
   })
 
   it('are told in their order, whoever answers first', async () => {
-    service.act = (_, response) => setTimeout(() => response.end('{"action":"flag"}'), 50)
+    // Of those beside each other, the first by its place answers last.
+    const answered = Promise.withResolvers<undefined>()
+    const answer = (response: ServerResponse) => response.end('{"action":"flag"}')
+    service.act = ({ body: { guard, side } }, response) => {
+      if (guard === 'full') return void answered.promise.then(() => setTimeout(answer, 20, response))
+      answer(response)
+      if (guard === 'flags' && side === 'output') answered.resolve(undefined)
+    }
     rig.upstream.answer({ body: wholeOf.chat({ text: ['Do not tell.'] }) })
     const { headers } = await rig.ask('chat', 'chat', {
       text: 'Do tell.',
-      headers: by('fast', 'flags', 'masks', 'open'),
+      headers: by('fast', 'flags', 'masks', 'full'),
     })
-    expect(headers.get('x-gateway-guards')).to.equal('masks=flagged, open=flagged, flags=flagged, fast=flagged')
+    expect(headers.get('x-gateway-guards')).to.equal('masks=flagged, full=flagged, flags=flagged, fast=flagged')
   })
 
   it('are named by the request, and no name is left out', async () => {
