@@ -13,13 +13,12 @@ import { AnswerGate } from './answer-gate.ts'
 import { asidesIn, unrepeatedIn } from './asides.ts'
 import { askedOf, watchedOutcome } from './requests.ts'
 import type { Around } from './requests.ts'
-import { masksFirst } from './rule.ts'
 import type { Rule } from './rule.ts'
 import { Segments, callsOf, placeOf } from './segments.ts'
 import type { Segment } from './segments.ts'
 import type { TokenTable } from './token-table.ts'
 
-/** Lets guards judge an answer: masks first, then those that deny; the client alone gets back what tokens stand for. */
+/** Lets guards judge an answer in their order; the client alone gets back what tokens stand for. */
 export function guardAnswer(
   rules: readonly Rule[],
   given: UpstreamAnswer,
@@ -32,7 +31,8 @@ export function guardAnswer(
   const { stream: streams } = request
   const isBeside = (rule: Rule) => !rule.masks && !watches(rule, streams) && (!streams || rule.stream === 'full')
   const beside = rules.filter(isBeside)
-  for (const rule of masksFirst(rules.filter((rule) => !isBeside(rule)))) {
+  for (const rule of rules) {
+    if (isBeside(rule)) continue
     if (watches(rule, streams)) answer = watched(rule, answer, request, around)
     else answer = answer.gate(() => gateOf([rule], request, around), optionsOf(rule))
   }

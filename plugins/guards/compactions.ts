@@ -4,7 +4,6 @@ import type { Envelope, Json, JsonObject, Judged, UpstreamAnswer } from '../../e
 import { masked } from './masking.ts'
 import { askedOf, watchedOutcome } from './requests.ts'
 import type { Around } from './requests.ts'
-import { masksFirst } from './rule.ts'
 import type { Judgement, Rule } from './rule.ts'
 import { textsIn, withTexts } from './texts.ts'
 import type { RequestText } from './texts.ts'
@@ -29,7 +28,7 @@ export async function guardCompaction(
   const { body } = answer
   let output: Json = body['output'] ?? null
   try {
-    for (const rule of masksFirst(rules)) output = await judgedOutput(rule, output, { sent, request, around })
+    for (const rule of rules) output = await judgedOutput(rule, output, { sent, request, around })
   } catch (error) {
     used(body)
     throw error

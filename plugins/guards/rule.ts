@@ -21,11 +21,6 @@ export interface RuleParts {
   readonly services: () => Readonly<Record<string, unknown>>
 }
 
-/** Rules in the order in which they judge an answer: what a mask hides, the others do not see. */
-export function masksFirst(rules: readonly Rule[]): readonly Rule[] {
-  return [...rules.filter((rule) => rule.masks), ...rules.filter((rule) => !rule.masks)]
-}
-
 /** A guard of a configuration, ready to judge. */
 export class Rule {
   readonly record: GuardRecord
@@ -202,7 +197,7 @@ class OneJudgement implements JudgeScope {
   }
 }
 
-/** The order in which guards judge: masks first, each as they are declared. */
+/** The order in which guards judge: masks first, so that the others do not see what these hide; each by its place. */
 export function inOrder(one: Rule, other: Rule): number {
   return Number(other.masks) - Number(one.masks) || one.place - other.place
 }
