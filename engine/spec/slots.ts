@@ -119,7 +119,7 @@ export interface Envelope {
 
 /**
  * A completion of a request: another body; another neutral form, printed into the body on demand; a function that puts
- * files into the neutral form, also of a later body, while bodies keep their addresses; or only facts.
+ * files into the neutral form of this body and of each that replaces it (bodies keep the addresses); or only facts.
  */
 export type Completion =
   | { readonly body: JsonObject; readonly heldBy?: string; readonly missing?: GatewayError }

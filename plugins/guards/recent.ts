@@ -1,4 +1,4 @@
-/** What was made last, by its key: of more than some, what nobody has wanted for longest goes. */
+/** Keeps the values that were used last, by key. Beyond a number of them, the one unused for longest goes. */
 export class Recent<T> {
   readonly #made = new Map<string, T>()
   readonly #most: number

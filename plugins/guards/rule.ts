@@ -13,8 +13,8 @@ export type Judgement = { readonly milliseconds: number } & (
 /** What a rule is made with. */
 export interface RuleParts {
   readonly kind: AnyGuard
-  /** Where it stands among the guards; unset: it is not declared. */
-  readonly place?: number
+  /** Its index among all guards. */
+  readonly place: number
   /** How far its connections may go. */
   readonly bounds: Host['bounds']
   /** The views of the services that its kind uses. */
@@ -46,7 +46,7 @@ export class Rule {
     this.name = record.name
     this.kind = record.kind
     this.action = record.action
-    this.place = parts.place ?? 0
+    this.place = parts.place
     this.isShadow = record.shadow
     this.isClosed = onErrorOf(record) === 'closed'
     this.timeout = duration(record.timeout)

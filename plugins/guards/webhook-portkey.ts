@@ -50,10 +50,10 @@ function questionOf(judged: Judged): JsonObject {
 
 /** The text of the last message: what its parts say together. */
 function lastOf(texts: readonly { readonly at: string; readonly text: string }[]): string {
-  const messageOf = (at: string) => /^(?:messages|contents|input)(?:\[\d+\])?(?![\w])/.exec(at)?.[0]
-  const last = texts.map(({ at }) => messageOf(at)).findLast((one) => one !== undefined)
+  const messages = texts.map(({ at }) => /^(?:messages|contents|input)(?:\[\d+\])?(?!\w)/.exec(at)?.[0])
+  const last = messages.findLast((one) => one !== undefined)
   if (last === undefined) return texts.at(-1)?.text ?? ''
-  return texts.flatMap(({ at, text }) => (messageOf(at) === last ? [text] : [])).join('')
+  return texts.flatMap(({ text }, index) => (messages[index] === last ? [text] : [])).join('')
 }
 
 function messagesOf(texts: readonly { readonly role: string; readonly text: string }[]): Json {

@@ -59,7 +59,7 @@ export function ruleWith(kind: AnyGuard, config: object, action: 'mask' | 'deny'
     allow_private: false,
     ...config,
   } as const
-  return new Rule(record as never, { kind, bounds: undefined, services: () => ({}) })
+  return new Rule(record as never, { kind, place: 0, bounds: undefined, services: () => ({}) })
 }
 
 /**
