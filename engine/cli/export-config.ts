@@ -137,7 +137,7 @@ class Variables {
     if (!hasVariable(text)) return this.of(unescaped(text), wanted)
     const literal = credentialsOf(text).filter((credential) => !hasVariable(credential))
     return literal.reduce((whole, credential) => {
-      const parts = whole.split(/(\$\{[^}]*\})/)
+      const parts = whole.split(/(\$\{[^}]{0,300}\})/)
       const hidden = (part: string) => part.replaceAll(credential, () => this.of(unescaped(credential), wanted))
       return parts.map((part) => (part.startsWith('${') ? part : hidden(part))).join('')
     }, text)
