@@ -165,6 +165,13 @@ describe('targets of notifications', () => {
       await ops.close()
     })
     const target = () => ({ name: 'ops', url: ops.url, ...common })
+    const failForAnHour = async () => {
+      targets.follow([target()], 'http://gateway', 'private')
+      ops.answer(500)
+      await targets.once(noticeOf(1), target())
+      now = begin + hour
+      expect(targets.failing).to.equal('ops')
+    }
     /** A process that shares its stores with another one. */
     const speakerThat = ({
       leads,
@@ -208,11 +215,7 @@ describe('targets of notifications', () => {
     })
 
     it('are back for the process that speaks once another one has reached them', async () => {
-      targets.follow([target()], 'http://gateway', 'private')
-      ops.answer(500)
-      await targets.once(noticeOf(1), target())
-      now = begin + hour
-      expect(targets.failing).to.equal('ops')
+      await failForAnHour()
       const known = tried.map((row) => ({ ...row, failing_since: null, problem: null, tried_at: now }))
       await speakerThat({ leads: true, known }).look()
       expect(targets.failing).to.equal(undefined)
@@ -253,11 +256,7 @@ describe('targets of notifications', () => {
     })
 
     it('are forgotten with their address, which is not kept in clear', async () => {
-      targets.follow([target()], 'http://gateway', 'private')
-      ops.answer(500)
-      await targets.once(noticeOf(1), target())
-      now = begin + hour
-      expect(targets.failing).to.equal('ops')
+      await failForAnHour()
       const [row] = tried
       if (row === undefined) throw new Error('it was not kept')
       expect(JSON.stringify(row)).to.not.include('127.0.0.1')
